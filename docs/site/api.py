@@ -11,6 +11,7 @@ from typing import Any
 
 import fairlane as fl
 from fairlane import _params
+from fairlane.base.spec import Params
 
 PACKAGES = {
     "runs": (
@@ -52,6 +53,8 @@ def entry(module: str, name: str, thing: Any) -> str:
     if inspect.isclass(thing):
         if issubclass(thing, BaseException):
             return f".. autoexception:: {where}\n   :show-inheritance:\n\n"
+        if issubclass(thing, Params):  # its docstring lists the fields
+            return f".. autoclass:: {where}\n   :members: table, spec\n\n"
         return f".. autoclass:: {where}\n   :members:\n   :inherited-members: dict, object, str, tuple, int, list, float\n\n"
     if inspect.ismodule(thing):
         return f"`{where}` {(thing.__doc__ or '').strip().splitlines()[0]}\n\n"

@@ -58,119 +58,87 @@ class TransportParams(Params):
 class Droptail(QueueParams):
     """DropTail: first in, first out; an arriving packet that finds no room is
     dropped (RFC 7567 section 1).
-
-    Args:
-        limit: Buffer limit in packets or bytes, without the packet in
-            transmission. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "droptail"
     limit: Length | None = None
+    """Buffer limit in packets or bytes, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Red(QueueParams):
     """RED drops or marks arriving packets with a probability that grows with the
     average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        min: Average queue below which nothing is dropped (min_th, Floyd and
-            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
-            link, at least 5 packets. (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p` (max_th, Floyd
-            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
-            (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
-            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
-            to 100s)
-        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
-            ns-2's linterm is its inverse); adaptive RED begins with it.
-            (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average (w_q, Floyd and Jacobson 1993
-            section 4). Unset: from `averaging`. (number, default unset, 0 to 1)
-        averaging: Time constant of the average on a busy link, from which w_q =
-            1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
-            three times the link's delay and transmission time, at least 100 ms
-            (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
-            unset, 1us to 1000s)
-        gentle: True if the probability grows from `max_p` at `max` to 1 at
-            twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
-            false, default true)
-        wait: True if gaps between drops are spread over 1/p to 2/p packets
-            instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: Unit of the average, the thresholds and the limit (Floyd and
-            Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
-            `bytes`, default "packets")
-        byte_mode: True if a packet is dropped in proportion to its length, and
-            gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
-            mode; ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
-        idle_packet: Length of the packets that an idle link is taken to have
-            sent, which ages the average (s in Floyd and Jacobson 1993 section
-            4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped (RFC 3168
-            section 7; ns-2's setbit_). (true or false, default false)
-        mark_p: Probability from which packets are dropped even if they could be
-            marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
-            to 1)
-        hard_drop: True if packets that could be marked are dropped from
-            `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever
-            the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1).
-            (true or false, default true)
-        spare: No early drop while only this many wait of those that the average
-            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
-            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
-            unset, from 0)
-        grace: True if the arrival that begins a stay above `min` is spared and
-            counted as the first of the gap, as in ns-2. (true or false, default
-            false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, `ns3`, `dctcp`, default unset)
     """
 
     _name: ClassVar[str] = "red"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     min: Length | None = None
+    """Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of
+    the link, at least 5 packets. (packets or bytes, default unset)"""
     max: Length | None = None
+    """Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section
+    5). (packets or bytes, default unset)"""
     target_delay: Duration | None = None
+    """Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us to
+    100s)"""
     max_p: float | None = None
+    """Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
+    (number, default 0.1, 0 to 1)"""
     w_q: float | Automatic | None = None
+    """Weight of one arrival in the average (w_q, Floyd and Jacobson 1993 section 4). Unset: from `averaging`. (number, default unset, 0
+    to 1)"""
     averaging: Duration | None = None
+    """Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
+    three times the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3). (duration,
+    default unset, 1us to 1000s)"""
     gentle: bool | None = None
+    """True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
+    false, default true)"""
     wait: bool | None = None
+    """True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_). (true or false, default false)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the average, the thresholds and the limit (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
+    `bytes`, default "packets")"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
+    mode; ns-2's bytes_). (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)"""
     idle_packet: Size | None = None
+    """Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4).
+    Unset: `mean_packet`. (size, default unset, 1B to 64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_). (true or false, default false)"""
     mark_p: float | None = None
+    """Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default
+    1.0, 0 to 1)"""
     hard_drop: bool | None = None
+    """True if packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the
+    average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1). (true or false, default true)"""
     spare: int | Automatic | None = None
+    """No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+    alone decides (Floyd and Jacobson 1993 section 4). (integer, default unset, from 0)"""
     grace: bool | None = None
+    """True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false,
+    default false)"""
     preset: Literal["ns2", "ns3", "dctcp"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, `ns3`, `dctcp`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -178,21 +146,16 @@ class Headdrop(QueueParams):
     """Drop from front: first in, first out; an arrival that finds no room is kept
     and the head is dropped, so that its sender hears of the loss a whole queue
     earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
-
-    Args:
-        limit: Buffer limit in packets or bytes, without the packet in
-            transmission. In bytes, as many packets leave from the front as the
-            arriving one needs room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`,
-            `under`, `not_full`, default "fits")
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "headdrop"
     limit: Length | None = None
+    """Buffer limit in packets or bytes, without the packet in transmission. In bytes, as many packets leave from the front as the
+    arriving one needs room. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -201,22 +164,17 @@ class Randomdrop(QueueParams):
     place of a packet chosen at random among those waiting, so that flows lose
     in proportion to what they have in the queue (Mankin 1990; RFC 1254 section
     4.3).
-
-    Args:
-        limit: Buffer limit in packets or bytes, without the packet in
-            transmission. In bytes, the packets behind the chosen one go, too,
-            until the arriving one has room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`,
-            `under`, `not_full`, default "fits")
-        arriving: True if the arriving packet may be chosen like any other
-            (drop_rand_ of ns-2's RED) instead of always being kept. (true or
-            false, default false)
     """
 
     _name: ClassVar[str] = "randomdrop"
     limit: Length | None = None
+    """Buffer limit in packets or bytes, without the packet in transmission. In bytes, the packets behind the chosen one go, too, until
+    the arriving one has room. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")"""
     arriving: bool | None = None
+    """True if the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept. (true or false,
+    default false)"""
 
 
 @dataclass(kw_only=True)
@@ -225,134 +183,99 @@ class Management(QueueParams):
     again and dropped if the length has thereby reached the limit (Syla, Alla
     and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as
     DropTail in ns-2.
-
-    Args:
-        limit: Number of packets at which the newest is dropped, the arriving
-            one counted and the one in transmission not. With a limit of "1p" or
-            "0p" nothing passes, not even before an idle link. (packets or
-            bytes, default "50p")
     """
 
     _name: ClassVar[str] = "management"
     limit: Length | None = None
+    """Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p"
+    or "0p" nothing passes, not even before an idle link. (packets or bytes, default "50p")"""
 
 
 @dataclass(kw_only=True)
 class Ared(QueueParams):
     """Adaptive RED keeps the average queue half-way between its thresholds by
     raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        min: Average queue below which nothing is dropped (min_th, Floyd and
-            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
-            link, at least 5 packets. (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p` (max_th, Floyd
-            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
-            (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
-            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
-            to 100s)
-        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
-            ns-2's linterm is its inverse); adaptive RED begins with it.
-            (number, default 0.1, 0 to 1)
-        interval: Time between two changes of `max_p` . (duration, default
-            "500ms", 1us to 1000s)
-        alpha: Most that is added to `max_p` when the average is above the
-            target; never more than a quarter of it. (number, default 0.01, 0 to
-            1)
-        beta: Factor of `max_p` when the average is below the target. (number,
-            default 0.9, 0 to 1)
-        top: `max_p` is not raised above this. (number, default 0.5, 0 to 1)
-        bottom: `max_p` is not lowered below this. Unset: 0.01, on links above 8
-            Mbit/s one in the packets of 1000 bytes that the link carries in 100
-            ms (as in ns-2). (number, default unset, 0 to 1)
-        on_arrival: True if `max_p` changes when a packet arrives more than
-            `interval` after the last change (ns-2, ns-3) instead of by the
-            clock. (true or false, default false)
-        fixed_gentle: True if above `max` the probability rises from the first
-            `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or
-            false, default false)
-        w_q: Weight of one arrival in the average (w_q, Floyd and Jacobson 1993
-            section 4). Unset: from `averaging`. (number, default unset, 0 to 1)
-        averaging: Time constant of the average on a busy link, from which w_q =
-            1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
-            three times the link's delay and transmission time, at least 100 ms
-            (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
-            unset, 1us to 1000s)
-        gentle: True if the probability grows from `max_p` at `max` to 1 at
-            twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
-            false, default true)
-        wait: True if gaps between drops are spread over 1/p to 2/p packets
-            instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: Unit of the average, the thresholds and the limit (Floyd and
-            Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
-            `bytes`, default "packets")
-        byte_mode: True if a packet is dropped in proportion to its length, and
-            gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
-            mode; ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
-        idle_packet: Length of the packets that an idle link is taken to have
-            sent, which ages the average (s in Floyd and Jacobson 1993 section
-            4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped (RFC 3168
-            section 7; ns-2's setbit_). (true or false, default false)
-        mark_p: Probability from which packets are dropped even if they could be
-            marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
-            to 1)
-        spare: No early drop while only this many wait of those that the average
-            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
-            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
-            unset, from 0)
-        grace: True if the arrival that begins a stay above `min` is spared and
-            counted as the first of the gap, as in ns-2. (true or false, default
-            false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "ared"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     min: Length | None = None
+    """Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of
+    the link, at least 5 packets. (packets or bytes, default unset)"""
     max: Length | None = None
+    """Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section
+    5). (packets or bytes, default unset)"""
     target_delay: Duration | None = None
+    """Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us to
+    100s)"""
     max_p: float | None = None
+    """Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
+    (number, default 0.1, 0 to 1)"""
     interval: Duration | None = None
+    """Time between two changes of `max_p` . (duration, default "500ms", 1us to 1000s)"""
     alpha: float | None = None
+    """Most that is added to `max_p` when the average is above the target; never more than a quarter of it. (number, default 0.01, 0 to
+    1)"""
     beta: float | None = None
+    """Factor of `max_p` when the average is below the target. (number, default 0.9, 0 to 1)"""
     top: float | None = None
+    """`max_p` is not raised above this. (number, default 0.5, 0 to 1)"""
     bottom: float | Automatic | None = None
+    """`max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
+    100 ms (as in ns-2). (number, default unset, 0 to 1)"""
     on_arrival: bool | None = None
+    """True if `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
+    (true or false, default false)"""
     fixed_gentle: bool | None = None
+    """True if above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or
+    false, default false)"""
     w_q: float | Automatic | None = None
+    """Weight of one arrival in the average (w_q, Floyd and Jacobson 1993 section 4). Unset: from `averaging`. (number, default unset, 0
+    to 1)"""
     averaging: Duration | None = None
+    """Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
+    three times the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3). (duration,
+    default unset, 1us to 1000s)"""
     gentle: bool | None = None
+    """True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
+    false, default true)"""
     wait: bool | None = None
+    """True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_). (true or false, default false)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the average, the thresholds and the limit (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of `packets`,
+    `bytes`, default "packets")"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
+    mode; ns-2's bytes_). (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)"""
     idle_packet: Size | None = None
+    """Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4).
+    Unset: `mean_packet`. (size, default unset, 1B to 64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_). (true or false, default false)"""
     mark_p: float | None = None
+    """Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default
+    1.0, 0 to 1)"""
     spare: int | Automatic | None = None
+    """No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+    alone decides (Floyd and Jacobson 1993 section 4). (integer, default unset, from 0)"""
     grace: bool | None = None
+    """True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false,
+    default false)"""
     preset: Literal["ns2", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -361,59 +284,44 @@ class Wred(QueueParams):
     average, but each precedence has thresholds of its own, so that the higher
     precedence is dropped first (RFC 2597 section 4; the router feature of Cisco
     IOS and QualNet).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        levels: The drop precedences. The first that fits a packet judges it, or
-            else the last. (list of table, default
-            [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])
-        w_q: Weight of one arrival in the average; Cisco's exponential weighting
-            constant n stands for 2^-n. (number, default 0.001953125, 0 to 1)
-        gentle: True if the probability grows from `max_p` at `max` to 1 at
-            twice `max`, instead of jumping to 1 at `max`. (true or false,
-            default false)
-        wait: True if gaps between drops are spread over 1/p to 2/p packets
-            instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: Unit of the average, the thresholds and the limit. (one of
-            `packets`, `bytes`, default "packets")
-        byte_mode: True if a packet is dropped in proportion to its length, and
-            gaps are counted in bytes. (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and ages the average of an idle link. (size, default "1000B",
-            1B to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped while the
-            average is below `max` (RFC 3168 section 7). (true or false, default
-            false)
-        age_level: True if the average ages from when the last packet of some
-            precedence left, though others wait (ns-2's dsRED), instead of only
-            while the link is idle. (true or false, default false)
-        lapse: Without `wait`: true if a gap whose average rises too fast for
-            its last drop continues without one until the average leaves the
-            thresholds (ns-2's dsRED, where p_a turns negative there), instead
-            of ending at once. Overflows then begin no new gap. (true or false,
-            default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `cisco`, `ns2`, `qualnet`, default unset)
     """
 
     _name: ClassVar[str] = "wred"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     levels: Sequence[WredLevelTable] | None = None
+    """The drop precedences. The first that fits a packet judges it, or else the last. (list of table, default
+    [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])"""
     w_q: float | None = None
+    """Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n. (number, default 0.001953125, 0 to
+    1)"""
     gentle: bool | None = None
+    """True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default
+    false)"""
     wait: bool | None = None
+    """True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the average, the thresholds and the limit. (one of `packets`, `bytes`, default "packets")"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and ages the average of an idle link. (size, default "1000B", 1B
+    to 64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false,
+    default false)"""
     age_level: bool | None = None
+    """True if the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only
+    while the link is idle. (true or false, default false)"""
     lapse: bool | None = None
+    """Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the
+    thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or
+    false, default false)"""
     preset: Literal["cisco", "ns2", "qualnet"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `cisco`, `ns2`, `qualnet`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -422,101 +330,71 @@ class Rio(QueueParams):
     of the whole queue, packets in profile by the average of their own kind and
     with higher thresholds, so that the former are dropped first (Clark and Fang
     1998).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
-            `"flow:NAME"`, or a list of these. By default those of the lowest
-            drop precedence of assured forwarding (RFC 2597 section 6), as srTCM
-            and trTCM colour them. (list of text; or text, default
-            ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
-        in_min: Average of the packets in profile below which none of them is
-            dropped (min_in; ns-2's in_thresh_). (packets or bytes, default
-            "40p")
-        in_max: Average at which their probability is `in_max_p` (max_in; ns-2's
-            in_maxthresh_). (packets or bytes, default "70p")
-        in_max_p: Probability at `in_max` (P_max_in; the inverse of ns-2's
-            in_linterm_). (number, default 0.02, 0 to 1)
-        out_min: Average below which no packet out of profile is dropped
-            (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")
-        out_max: Average at which their probability is `out_max_p` (max_out;
-            ns-2's out_maxthresh_). (packets or bytes, default "30p")
-        out_max_p: Probability at `out_max` (P_max_out). (number, default 0.2, 0
-            to 1)
-        coupling: Which average judges the packets out of profile. (one of
-            `coupled`, `decoupled`, default "coupled")
-        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
-            1)
-        gentle: True if the probability grows from `max_p` at `max` to 1 at
-            twice `max`, instead of jumping to 1 at `max`. (true or false,
-            default false)
-        wait: True if gaps between drops are spread over 1/p to 2/p packets
-            instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: Unit of the average, the thresholds and the limit. (one of
-            `packets`, `bytes`, default "packets")
-        byte_mode: True if a packet is dropped in proportion to its length, and
-            gaps are counted in bytes. (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and ages the average of an idle link. (size, default "1000B",
-            1B to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped while the
-            average is below `max` (RFC 3168 section 7). (true or false, default
-            false)
-        spare: No early drop while only this many wait of those that the average
-            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
-            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
-            unset, from 0)
-        grace: True if the arrival that begins a stay above `min` is spared and
-            counted as the first of the gap, as in ns-2. (true or false, default
-            false)
-        total_by_in: True if only arrivals in profile update the averages
-            (ns-2.35) instead of all arrivals: an average that judges packets
-            out of profile then stands still while none in profile comes. (true
-            or false, default false)
-        age_own: True if the average of one kind ages while none of that kind
-            waits (ns-2's dsRED), instead of only while the link is idle. (true
-            or false, default false)
-        lapse: Without `wait`: true if a gap whose average rises too fast for
-            its last drop continues without one until the average leaves the
-            thresholds (ns-2's dsRED, where p_a turns negative there), instead
-            of ending at once. Overflows then begin no new gap. (true or false,
-            default false)
-        keep_out_gap: True if forced drops and overflows of packets out of
-            profile leave their gap as it is (ns-2.35) instead of beginning a
-            new one. (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, `dsred`, default unset)
     """
 
     _name: ClassVar[str] = "rio"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     in_profile: Sequence[str] | str | None = None
+    """Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop
+    precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default
+    ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])"""
     in_min: Length | None = None
+    """Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_). (packets or bytes, default
+    "40p")"""
     in_max: Length | None = None
+    """Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_). (packets or bytes, default "70p")"""
     in_max_p: float | None = None
+    """Probability at `in_max` (P_max_in; the inverse of ns-2's in_linterm_). (number, default 0.02, 0 to 1)"""
     out_min: Length | None = None
+    """Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")"""
     out_max: Length | None = None
+    """Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_). (packets or bytes, default "30p")"""
     out_max_p: float | None = None
+    """Probability at `out_max` (P_max_out). (number, default 0.2, 0 to 1)"""
     coupling: Literal["coupled", "decoupled"] | None = None
+    """Which average judges the packets out of profile. (one of `coupled`, `decoupled`, default "coupled")"""
     w_q: float | None = None
+    """Weight of one arrival in the averages. (number, default 0.002, 0 to 1)"""
     gentle: bool | None = None
+    """True if the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default
+    false)"""
     wait: bool | None = None
+    """True if gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the average, the thresholds and the limit. (one of `packets`, `bytes`, default "packets")"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and ages the average of an idle link. (size, default "1000B", 1B
+    to 64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false,
+    default false)"""
     spare: int | Automatic | None = None
+    """No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+    alone decides (Floyd and Jacobson 1993 section 4). (integer, default unset, from 0)"""
     grace: bool | None = None
+    """True if the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false,
+    default false)"""
     total_by_in: bool | None = None
+    """True if only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of
+    profile then stands still while none in profile comes. (true or false, default false)"""
     age_own: bool | None = None
+    """True if the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle. (true
+    or false, default false)"""
     lapse: bool | None = None
+    """Without `wait`: true if a gap whose average rises too fast for its last drop continues without one until the average leaves the
+    thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or
+    false, default false)"""
     keep_out_gap: bool | None = None
+    """True if forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
+    (true or false, default false)"""
     preset: Literal["ns2", "dsred"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, `dsred`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -525,46 +403,33 @@ class Modred(QueueParams):
     windows of returning acknowledgements are cut to one segment; above them
     packets are dropped, those out of profile first (Ramachendra, Banu and Ali
     Ahammed 2014). Hosts need not change, nor know of ECN.
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "100p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
-            `"flow:NAME"`, or a list of these. By default those of the lowest
-            drop precedence of assured forwarding (RFC 2597 section 6), as srTCM
-            and trTCM colour them. (list of text; or text, default
-            ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
-        min: Average of all packets from which windows are cut, up to `in_max`.
-            (packets or bytes, default "5p")
-        out_max: Average of all packets above which every arrival out of profile
-            is dropped. (packets or bytes, default "10p")
-        in_max: Average of the packets in profile above which every arrival in
-            profile is dropped. (packets or bytes, default "20p")
-        window: Largest window, in bytes, that acknowledgements may show while
-            windows are cut: one segment. (size, default "1000B", 1B to 64KiB)
-        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
-            1)
-        measure: Unit of the averages, the thresholds and the limit. (one of
-            `packets`, `bytes`, default "packets")
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and ages the averages of an idle link. (size, default
-            "1000B", 1B to 64KiB)
     """
 
     _name: ClassVar[str] = "modred"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "100p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     in_profile: Sequence[str] | str | None = None
+    """Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop
+    precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default
+    ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])"""
     min: Length | None = None
+    """Average of all packets from which windows are cut, up to `in_max`. (packets or bytes, default "5p")"""
     out_max: Length | None = None
+    """Average of all packets above which every arrival out of profile is dropped. (packets or bytes, default "10p")"""
     in_max: Length | None = None
+    """Average of the packets in profile above which every arrival in profile is dropped. (packets or bytes, default "20p")"""
     window: Size | None = None
+    """Largest window, in bytes, that acknowledgements may show while windows are cut: one segment. (size, default "1000B", 1B to 64KiB)"""
     w_q: float | None = None
+    """Weight of one arrival in the averages. (number, default 0.002, 0 to 1)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the averages, the thresholds and the limit. (one of `packets`, `bytes`, default "packets")"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link. (size, default "1000B", 1B
+    to 64KiB)"""
 
 
 @dataclass(kw_only=True)
@@ -572,66 +437,46 @@ class Avq(QueueParams):
     """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue
     is dropped or marked; the virtual queue's capacity adapts so that arrivals
     fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        virtual_limit: Limit of the virtual buffer. Unset: that of the real one
-            (ns-2's buflim_ = 1). (packets or bytes, default unset)
-        gamma: Desired utilisation: arrivals are steered to this share of the
-            link's rate (gamma). (number, default 0.98, 0 to 1)
-        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's
-            simulations and in ns-2's code). (number, default 0.15, from 0)
-        initial: Virtual capacity at the first arrival, as a share of the link's
-            rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
-        measure: Unit of the virtual queue, the real queue and the limits
-            (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default
-            "bytes")
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and the link's rate into packets. (size, default "1000B", 1B
-            to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped (ns-2's
-            markpkts_). (true or false, default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable
-            are left alone instead of dropped (ns-2). (true or false, default
-            false)
-        skip_dropped: True if arrivals that are dropped by the law leave the
-            virtual capacity as it is (ns-2): then accepted packets, not offered
-            ones, are steered to `gamma`. (true or false, default false)
-        cap_last: True if the virtual capacity is capped at the link's rate
-            after the arrival is subtracted (ns-2) instead of before. (true or
-            false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "avq"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     virtual_limit: Length | None = None
+    """Limit of the virtual buffer. Unset: that of the real one (ns-2's buflim_ = 1). (packets or bytes, default unset)"""
     gamma: float | None = None
+    """Desired utilisation: arrivals are steered to this share of the link's rate (gamma). (number, default 0.98, 0 to 1)"""
     alpha: float | None = None
+    """How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code). (number, default 0.15, from 0)"""
     initial: float | None = None
+    """Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the virtual queue, the real queue and the limits (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "bytes")"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to
+    64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (ns-2's markpkts_). (true or false, default false)"""
     spare_incapable: bool | None = None
+    """With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2). (true or false, default false)"""
     skip_dropped: bool | None = None
+    """True if arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones,
+    are steered to `gamma`. (true or false, default false)"""
     cap_last: bool | None = None
+    """True if the virtual capacity is capped at the link's rate after the arrival is subtracted (ns-2) instead of before. (true or
+    false, default false)"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -640,68 +485,48 @@ class Rem(QueueParams):
     queue, and packets are dropped or marked with the probability 1 -
     phi^-price, so that queue and rate settle at their targets whatever the
     number of flows (Athuraliya, Low, Li and Yin 2001).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default
-            "20p")
-        gamma: Step of the price at each update, per packet of mismatch (gamma).
-            (number, default 0.001, from 0)
-        alpha: Weight of the queue's mismatch relative to the rate's (alpha; 0.1
-            in ns-2's code). (number, default 0.1, from 0)
-        phi: Base of the probability (phi), above 1. (number, default 1.001,
-            from 1)
-        interval: Time between two updates of the price (ns-2's pupdtime_).
-            (duration, default "2ms", 1us to 100s)
-        weight: Weight of the newest interval in the average of the arrivals
-            (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
-        measure: Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a
-            packet is dropped in proportion to its length. (one of `packets`,
-            `bytes`, default "packets")
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes, and the link's rate into packets. (size, default "1000B", 1B
-            to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped. (true or
-            false, default false)
-        mark_departing: With `ecn`: whether packets are marked as they leave
-            instead of as they arrive (ns-2's markpkts_). (true or false,
-            default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable
-            are left alone instead of dropped (ns-2's markpkts_). (true or
-            false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "rem"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     target: Length | None = None
+    """The queue to hold (b*; ns-2's pbo_). (packets or bytes, default "20p")"""
     gamma: float | None = None
+    """Step of the price at each update, per packet of mismatch (gamma). (number, default 0.001, from 0)"""
     alpha: float | None = None
+    """Weight of the queue's mismatch relative to the rate's (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)"""
     phi: float | None = None
+    """Base of the probability (phi), above 1. (number, default 1.001, from 1)"""
     interval: Duration | None = None
+    """Time between two updates of the price (ns-2's pupdtime_). (duration, default "2ms", 1us to 100s)"""
     weight: float | None = None
+    """Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of arrivals, queue and limit (ns-2's qib_). In bytes, a packet is dropped in proportion to its length. (one of `packets`,
+    `bytes`, default "packets")"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to
+    64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped. (true or false, default false)"""
     mark_departing: bool | None = None
+    """With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_). (true or false, default false)"""
     spare_incapable: bool | None = None
+    """With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_). (true or false, default
+    false)"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -709,58 +534,41 @@ class Pi(QueueParams):
     """PI drops or marks with a probability that a proportional-integral controller
     sets from samples of the queue, so that it stays at `target` whatever the
     load (Hollot, Misra, Towsley and Gong 2001).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. In packets with
-            `measure = "bytes"`: that many of `mean_packet`. (packets or bytes,
-            default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes,
-            default "50p")
-        a: Gain of the present error at each sample, per packet (a; ns-2's a_).
-            (number, default 0.00001822)
-        b: Gain of the previous sample's error, subtracted, per packet (b;
-            ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number,
-            default 0.00001816)
-        interval: Time between two samples; the paper's frequency is 160 Hz
-            (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to
-            100s)
-        measure: Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes
-            are divided by `mean_packet` before the controller uses them. (one
-            of `packets`, `bytes`, default "packets")
-        byte_mode: True if a packet is dropped in proportion to its length
-            (ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and
-            bytes. (size, default "1000B", 1B to 64KiB)
-        ecn: True if ECN-capable packets are marked instead of dropped (ns-2's
-            setbit_). (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `paper`, `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "pi"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or
+    bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     target: Length | None = None
+    """The queue to hold (q_ref); ns-2's qref_. (packets or bytes, default "50p")"""
     a: float | None = None
+    """Gain of the present error at each sample, per packet (a; ns-2's a_). (number, default 0.00001822)"""
     b: float | None = None
+    """Gain of the previous sample's error, subtracted, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
+    (number, default 0.00001816)"""
     interval: Duration | None = None
+    """Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to 100s)"""
     measure: Literal["packets", "bytes"] | None = None
+    """Unit of the queue and the limit (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller uses them. (one
+    of `packets`, `bytes`, default "packets")"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length (ns-2's bytes_). (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts between packets and bytes. (size, default "1000B", 1B to 64KiB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (ns-2's setbit_). (true or false, default false)"""
     preset: Literal["paper", "ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `paper`, `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -768,43 +576,31 @@ class Blue(QueueParams):
     """BLUE drops or marks arriving packets with a probability that grows when the
     buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha
     and Shin 1999).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        length: Queue above which an arrival raises the probability as a loss
-            does (L, section 3.1). Unset: losses alone. (packets or bytes,
-            default unset)
-        increment: By how much the probability grows (d1, section 3.1). (number,
-            default 0.02, 0 to 1)
-        decrement: By how much it shrinks (d2, section 3.1). (number, default
-            0.002, 0 to 1)
-        freeze_time: Least time between two changes (freeze_time, section 3.1).
-            (duration, default "100ms", 0s to 1000s)
-        ecn: True if ECN-capable packets are marked instead of dropped. (true or
-            false, default false)
     """
 
     _name: ClassVar[str] = "blue"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     length: Length | None = None
+    """Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone. (packets or bytes,
+    default unset)"""
     increment: float | None = None
+    """By how much the probability grows (d1, section 3.1). (number, default 0.02, 0 to 1)"""
     decrement: float | None = None
+    """By how much it shrinks (d2, section 3.1). (number, default 0.002, 0 to 1)"""
     freeze_time: Duration | None = None
+    """Least time between two changes (freeze_time, section 3.1). (duration, default "100ms", 0s to 1000s)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
@@ -812,62 +608,45 @@ class Sfb(QueueParams):
     """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin,
     drops or marks with the smallest probability a flow meets, and limits the
     rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        levels: Levels, each with its own hash (L, section 3). (integer, default
-            2, 1 to 16)
-        bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
-        bin_size: Packets in a bin above which its probability grows (section
-            3). Unset: one and a half times an equal share of `limit`. (packets
-            or bytes, default unset)
-        bin_limit: An arrival is dropped if all bins of its flow hold at least
-            this much (tc's max). Unset: only the buffer itself is a limit.
-            (packets or bytes, default unset)
-        increment: By how much a bin's probability grows with an arrival that
-            finds it above its size (section 3). (number, default 0.0025, 0 to
-            1)
-        decrement: By how much it shrinks with an arrival that finds the bin
-            empty (section 3). (number, default 0.00025, 0 to 1)
-        freeze_time: Least time between two changes of one bin's probability, as
-            BLUE has it. Zero: every arrival may change it. (duration, default
-            "10ms", 0s to 1000s)
-        penalty_rate: Rate that all flows in the penalty box share, those with a
-            probability of 1 in every bin (section 3.1). Unset: a hundredth of
-            the link. (rate, default unset)
-        penalty_burst: Burst that the penalty box lets through. (size, default
-            "15kB", 0B to 1GB)
-        rehash: Time after which the hashes change, so that no flow shares a bin
-            with an unresponsive flow for ever (moving hashes, section 3.2).
-            Unset: never. (duration, default unset, 1ms to 1000000s)
-        warmup: Time before a change in which the new bins learn in parallel
-            with the old ones (section 3.2). (duration, default "1s", 0s to
-            1000000s)
-        ecn: True if ECN-capable packets are marked instead of dropped; never in
-            the penalty box. (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "sfb"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     levels: int | None = None
+    """Levels, each with its own hash (L, section 3). (integer, default 2, 1 to 16)"""
     bins: int | None = None
+    """Bins in a level (N, section 3). (integer, default 23, 1 to 65536)"""
     bin_size: Length | None = None
+    """Packets in a bin above which its probability grows (section 3). Unset: one and a half times an equal share of `limit`. (packets or
+    bytes, default unset)"""
     bin_limit: Length | None = None
+    """An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit.
+    (packets or bytes, default unset)"""
     increment: float | None = None
+    """By how much a bin's probability grows with an arrival that finds it above its size (section 3). (number, default 0.0025, 0 to 1)"""
     decrement: float | None = None
+    """By how much it shrinks with an arrival that finds the bin empty (section 3). (number, default 0.00025, 0 to 1)"""
     freeze_time: Duration | None = None
+    """Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it. (duration, default
+    "10ms", 0s to 1000s)"""
     penalty_rate: Rate | None = None
+    """Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the
+    link. (rate, default unset)"""
     penalty_burst: Size | None = None
+    """Burst that the penalty box lets through. (size, default "15kB", 0B to 1GB)"""
     rehash: Duration | None = None
+    """Time after which the hashes change, so that no flow shares a bin with an unresponsive flow for ever (moving hashes, section 3.2).
+    Unset: never. (duration, default unset, 1ms to 1000000s)"""
     warmup: Duration | None = None
+    """Time before a change in which the new bins learn in parallel with the old ones (section 3.2). (duration, default "1s", 0s to
+    1000000s)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped; never in the penalty box. (true or false, default false)"""
     preset: Literal["linux"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -875,50 +654,37 @@ class Choke(QueueParams):
     """CHOKe drops an arriving packet together with one drawn at random from the
     queue if both belong to one flow, and else does what RED does (Pan,
     Prabhakar and Psounis 2000).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        draws: Packets drawn for each arrival while the average is above `min`;
-            all of the arriving flow's are dropped (section 2). (integer,
-            default 1, 1 to 64)
-        min: Average queue below which nothing is dropped (min_th, Floyd and
-            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
-            link, at least 5 packets. (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p` (max_th, Floyd
-            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
-            (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
-            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
-            to 100s)
-        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
-            ns-2's linterm is its inverse); adaptive RED begins with it.
-            (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average. Unset: as RED does. (number,
-            default unset, 0 to 1)
-        gentle: True if RED's probability grows on to 1 at twice `max` instead
-            of jumping there. (true or false, default false)
-        mean_packet: Length of a typical packet. (size, default "1000B", 1B to
-            64KiB)
-        ecn: True if RED's half marks ECN-capable packets instead of dropping
-            them, above `max` as well, as tc's does; packets of a drawn flow are
-            always dropped. (true or false, default false)
     """
 
     _name: ClassVar[str] = "choke"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     draws: int | None = None
+    """Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2). (integer,
+    default 1, 1 to 64)"""
     min: Length | None = None
+    """Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of
+    the link, at least 5 packets. (packets or bytes, default unset)"""
     max: Length | None = None
+    """Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section
+    5). (packets or bytes, default unset)"""
     target_delay: Duration | None = None
+    """Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us to
+    100s)"""
     max_p: float | None = None
+    """Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
+    (number, default 0.1, 0 to 1)"""
     w_q: float | Automatic | None = None
+    """Weight of one arrival in the average. Unset: as RED does. (number, default unset, 0 to 1)"""
     gentle: bool | None = None
+    """True if RED's probability grows on to 1 at twice `max` instead of jumping there. (true or false, default false)"""
     mean_packet: Size | None = None
+    """Length of a typical packet. (size, default "1000B", 1B to 64KiB)"""
     ecn: bool | None = None
+    """True if RED's half marks ECN-capable packets instead of dropping them, above `max` as well, as tc's does; packets of a drawn flow
+    are always dropped. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
@@ -926,46 +692,32 @@ class Fred(QueueParams):
     """FRED drops early only from flows that hold more than their share of the
     queue, and from flows that keep too much at every arrival (Lin and Morris
     1997).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        min: Average queue below which nothing is dropped at random, and most
-            packets of one flow (min_th, figure 7). Unset: a quarter of `limit`,
-            at most what the link sends in `rtt`. (packets or bytes, default
-            unset)
-        max: Average queue from which flows may hold two packets each (max_th,
-            figure 7). Unset: twice `min`. (packets or bytes, default unset)
-        rtt: Round-trip time that the automatic `min` reckons with. (duration,
-            default "100ms", 1us to 100s)
-        max_p: RED's probability at `max` (max_p, figure 7). (number, default
-            0.02, 0 to 1)
-        w_q: Weight of one sample in the average (w_q, figure 7). (number,
-            default 0.002, 0 to 1)
-        min_q: Packets that each flow may hold without random drops: 2 for small
-            buffers, 4 for large ones (minq, figure 7). (packets or bytes,
-            default "4p")
-        many_flows: True if flows may still hold two packets each while the
-            average is above `max`, so that many flows do not lock each other
-            out (section 5.2). Without it every arrival is dropped then. (true
-            or false, default true)
-        mean_packet: Length of a typical packet: converts bytes into packets, in
-            which FRED counts. (size, default "1000B", 1B to 64KiB)
     """
 
     _name: ClassVar[str] = "fred"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     min: Length | None = None
+    """Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of
+    `limit`, at most what the link sends in `rtt`. (packets or bytes, default unset)"""
     max: Length | None = None
+    """Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`. (packets or bytes, default unset)"""
     rtt: Duration | None = None
+    """Round-trip time that the automatic `min` reckons with. (duration, default "100ms", 1us to 100s)"""
     max_p: float | None = None
+    """RED's probability at `max` (max_p, figure 7). (number, default 0.02, 0 to 1)"""
     w_q: float | None = None
+    """Weight of one sample in the average (w_q, figure 7). (number, default 0.002, 0 to 1)"""
     min_q: Length | None = None
+    """Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7). (packets or bytes,
+    default "4p")"""
     many_flows: bool | None = None
+    """True if flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out
+    (section 5.2). Without it every arrival is dropped then. (true or false, default true)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts bytes into packets, in which FRED counts. (size, default "1000B", 1B to 64KiB)"""
 
 
 @dataclass(kw_only=True)
@@ -974,41 +726,29 @@ class Afd(QueueParams):
     from flows with more than the fair share in it, so that what is left of each
     is that share; the share follows from the queue (Pan, Breslau, Prabhakar and
     Shenker 2003).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        target: The queue that the fair share aims at (q_target). (packets or
-            bytes, default "50p")
-        sampling: Arrivals of which one is sampled on average (s). (integer,
-            default 5, 1 to 1000000)
-        shadow: Packets that the sample holds (b, the shadow buffer); a new one
-            takes the place of one drawn at random. It covers the last
-            `sampling` times as many arrivals. (integer, default 500, 1 to
-            1000000)
-        alpha: Gain of the queue's error one update ago, in packets of the
-            sample per packet of the queue (alpha). (number, default 1.7)
-        beta: Gain of the present error, subtracted from the fair share (beta).
-            Above `alpha`, so that a persistently long queue keeps lowering the
-            share. (number, default 1.8)
-        interval: Time between two updates of the fair share; the paper's
-            frequency is 160 Hz. (duration, default "6.25ms", 1us to 100s)
-        mean_packet: Length of a typical packet: converts bytes into packets, in
-            which the controller counts. (size, default "1000B", 1B to 64KiB)
     """
 
     _name: ClassVar[str] = "afd"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     target: Length | None = None
+    """The queue that the fair share aims at (q_target). (packets or bytes, default "50p")"""
     sampling: int | None = None
+    """Arrivals of which one is sampled on average (s). (integer, default 5, 1 to 1000000)"""
     shadow: int | None = None
+    """Packets that the sample holds (b, the shadow buffer); a new one takes the place of one drawn at random. It covers the last
+    `sampling` times as many arrivals. (integer, default 500, 1 to 1000000)"""
     alpha: float | None = None
+    """Gain of the queue's error one update ago, in packets of the sample per packet of the queue (alpha). (number, default 1.7)"""
     beta: float | None = None
+    """Gain of the present error, subtracted from the fair share (beta). Above `alpha`, so that a persistently long queue keeps lowering
+    the share. (number, default 1.8)"""
     interval: Duration | None = None
+    """Time between two updates of the fair share; the paper's frequency is 160 Hz. (duration, default "6.25ms", 1us to 100s)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: converts bytes into packets, in which the controller counts. (size, default "1000B", 1B to 64KiB)"""
 
 
 @dataclass(kw_only=True)
@@ -1016,43 +756,31 @@ class Green(QueueParams):
     """GREEN drops or marks with the probability at which N flows of TCP just fill
     the link, from their number and their round-trip time (Feng, Kapadia and
     Thulasidasan 2002).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default
-            "100ms", 1us to 100s)
-        mss: Segment size of the flows (MSS, equation 2). (size, default
-            "1000B", 1B to 64KiB)
-        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an
-            acknowledgement for each segment, 0.87 for every other one (Mathis
-            et al. 1997). (number, default 1.22, 0 to 10)
-        window: A flow counts if it sent data within this time. (duration,
-            default "1s", 1us to 1000s)
-        ecn: True if ECN-capable packets are marked instead of dropped. (true or
-            false, default false)
     """
 
     _name: ClassVar[str] = "green"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     rtt: Duration | None = None
+    """Round-trip time of the flows (RTT, equation 2). (duration, default "100ms", 1us to 100s)"""
     mss: Size | None = None
+    """Segment size of the flows (MSS, equation 2). (size, default "1000B", 1B to 64KiB)"""
     c: float | None = None
+    """Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et
+    al. 1997). (number, default 1.22, 0 to 10)"""
     window: Duration | None = None
+    """A flow counts if it sent data within this time. (duration, default "1s", 1us to 1000s)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
@@ -1060,41 +788,30 @@ class Codel(QueueParams):
     """CoDel drops or marks at the head of the queue, at intervals that shrink with
     the square root of their count, while packets wait longer than a target (RFC
     8289).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
-            (duration, default "5ms", 1us to 100s)
-        interval: How long the waiting time must stay above `target` before a
-            packet is dropped; about a long round trip (INTERVAL, RFC 8289
-            section 4.3). (duration, default "100ms", 1us to 1000s)
-        mtu: Nothing is dropped while at most this much waits behind the packet
-            (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
-            far. (size, default unset, 0B to 10MB)
-        ecn: True if ECN-capable packets are marked instead of dropped (section
-            3). (true or false, default false)
-        ce_threshold: Waiting time above which every ECN-capable packet is
-            marked, whatever the state (tc's ce_threshold, RFC 8290 section
-            5.2.7). Unset: off. (duration, default unset, 1us to 100s)
-        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
-            default "exact")
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "codel"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     target: Duration | None = None
+    """Waiting time that may stand (TARGET, RFC 8289 section 4.2). (duration, default "5ms", 1us to 100s)"""
     interval: Duration | None = None
+    """How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, RFC 8289 section
+    4.3). (duration, default "100ms", 1us to 1000s)"""
     mtu: Size | None = None
+    """Nothing is dropped while at most this much waits behind the packet (maxpacket, RFC 8289 section 5.4). Unset: the largest packet
+    seen so far. (size, default unset, 0B to 10MB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (section 3). (true or false, default false)"""
     ce_threshold: Duration | None = None
+    """Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold, RFC 8290 section 5.2.7).
+    Unset: off. (duration, default unset, 1us to 100s)"""
     inv_sqrt: Literal["exact", "newton"] | None = None
+    """How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")"""
     preset: Literal["linux", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -1102,144 +819,102 @@ class Cobalt(QueueParams):
     """COBALT is a CoDel that eases off as gradually as it tightened, joined with a
     BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section
     III; Palmei et al. 2019).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        target: Waiting time that may stand; also the least time between two
-            changes of BLUE's probability (Palmei et al., section III).
-            (duration, default "5ms", 1us to 100s)
-        interval: Time above `target` before the first signal, and what is
-            divided by sqrt(count) for the next ones (Palmei et al., section
-            III). (duration, default "100ms", 1us to 1000s)
-        mtu: Waits of up to four transmission times of a packet this long are
-            never too long, as in CAKE on slow links. Unset: no such guard.
-            (size, default unset, 1B to 10MB)
-        increment: By how much BLUE's drop probability grows when the buffer
-            overflows (Palmei et al., section III). (number, default 0.00390625,
-            0 to 1)
-        decrement: By how much it falls when the link finds the queue empty
-            (Palmei et al., section III). (number, default 0.000244140625, 0 to
-            1)
-        blue_threshold: Waiting time above which BLUE's probability grows
-            without an overflow, as in ns-3. Unset: overflow alone counts.
-            (duration, default unset, 1us to 1000s)
-        ecn: True if CoDel's half marks ECN-capable packets instead of dropping
-            them, as CAKE does; BLUE's half always drops. (true or false,
-            default true)
-        spare_last: True if the last packet of the queue is never dropped, as in
-            CAKE; it may be marked. (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `cake`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "cobalt"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     target: Duration | None = None
+    """Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III).
+    (duration, default "5ms", 1us to 100s)"""
     interval: Duration | None = None
+    """Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III).
+    (duration, default "100ms", 1us to 1000s)"""
     mtu: Size | None = None
+    """Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard.
+    (size, default unset, 1B to 10MB)"""
     increment: float | None = None
+    """By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III). (number, default 0.00390625, 0
+    to 1)"""
     decrement: float | None = None
+    """By how much it falls when the link finds the queue empty (Palmei et al., section III). (number, default 0.000244140625, 0 to 1)"""
     blue_threshold: Duration | None = None
+    """Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts. (duration,
+    default unset, 1us to 1000s)"""
     ecn: bool | None = None
+    """True if CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops. (true or false,
+    default true)"""
     spare_last: bool | None = None
+    """True if the last packet of the queue is never dropped, as in CAKE; it may be marked. (true or false, default false)"""
     preset: Literal["cake", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `cake`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Pie(QueueParams):
     """PIE drops or marks arriving packets with a probability that a proportional
     integral controller sets from the queueing delay (RFC 8033).
-
-    Args:
-        limit: Buffer limit (TAIL_DROP), without the packet in transmission.
-            (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
-            default "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
-            section 4.2). (duration, default "15ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and
-            update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (RFC 8033
-            section 4.2). (number, default 1.25, 0 to 1000)
-        max_burst: How long a burst passes without a drop after a time without
-            congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
-            "150ms", 0s to 100s)
-        mean_packet: Length of a typical packet: nothing is dropped while at
-            most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
-            default "1500B", 1B to 64KiB)
-        safe_backlog: Backlog up to which nothing is dropped early. Unset: two
-            of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where
-            its limit is in packets. (packets or bytes, default unset)
-        estimate: Where the delay comes from. (one of `timestamp`,
-            `dequeue_rate`, default "timestamp")
-        dq_threshold: Bytes over which the departure rate is measured
-            (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
-            64KiB)
-        cap: True if the probability, once it is 10 %, grows by at most 2 % an
-            update (RFC 8033 section 5.5). (true or false, default true)
-        derandomize: True if lucky and unlucky series of the random test are cut
-            short (RFC 8033 section 5.4). (true or false, default false)
-        hold: True if the probability stays zero during a burst allowance, as in
-            ns-3. (true or false, default false)
-        burst_reset: Quiet time after which the next arrival begins a burst
-            allowance, which then runs out with congestion or without, as in
-            ns-3. Unset: the allowance is whole for as long as it is quiet (RFC
-            8033 section 4.4). (duration, default unset, 1us to 100s)
-        panic_delay: Delay above which 2 % are added to the probability at each
-            update, as in Linux. Unset: none. (duration, default unset, 1us to
-            100s)
-        byte_mode: True if a packet is dropped in proportion to its length (tc's
-            bytemode). (true or false, default false)
-        start: Backlog at which PIE sets to work; it rests again when
-            probability and delay are zero (section 5.3). Unset: always at work.
-            (packets or bytes, default unset)
-        ecn: True if ECN-capable packets are marked instead of dropped (RFC 8033
-            section 5.1). (true or false, default false)
-        mark_ecnth: Probability above which packets are dropped even if they
-            could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
-            0.1, 0 to 1)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "pie"
     limit: Length | None = None
+    """Buffer limit (TAIL_DROP), without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     target: Duration | None = None
+    """Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)"""
     tupdate: Duration | None = None
+    """Time between two updates of the probability (T_UPDATE, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)"""
     alpha: float | None = None
+    """Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)"""
     beta: float | None = None
+    """Weight of the delay's change, per second and update (RFC 8033 section 4.2). (number, default 1.25, 0 to 1000)"""
     max_burst: Duration | None = None
+    """How long a burst passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
+    "150ms", 0s to 100s)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size, default
+    "1500B", 1B to 64KiB)"""
     safe_backlog: Length | None = None
+    """Backlog up to which nothing is dropped early. Unset: two of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where its
+    limit is in packets. (packets or bytes, default unset)"""
     estimate: Literal["timestamp", "dequeue_rate"] | None = None
+    """Where the delay comes from. (one of `timestamp`, `dequeue_rate`, default "timestamp")"""
     dq_threshold: Size | None = None
+    """Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to 64KiB)"""
     cap: bool | None = None
+    """True if the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5). (true or false, default true)"""
     derandomize: bool | None = None
+    """True if lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4). (true or false, default false)"""
     hold: bool | None = None
+    """True if the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)"""
     burst_reset: Duration | None = None
+    """Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3.
+    Unset: the allowance is whole for as long as it is quiet (RFC 8033 section 4.4). (duration, default unset, 1us to 100s)"""
     panic_delay: Duration | None = None
+    """Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to
+    100s)"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)"""
     start: Length | None = None
+    """Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work.
+    (packets or bytes, default unset)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1). (true or false, default false)"""
     mark_ecnth: float | None = None
+    """Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default 0.1,
+    0 to 1)"""
     preset: Literal["linux", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -1247,49 +922,35 @@ class Pi2(QueueParams):
     """PI2 drops or marks Classic packets with the square of a PI controller's
     output and marks Scalable ones in proportion to it (De Schepper, Bondarenko,
     Tsang and Briscoe 2016).
-
-    Args:
-        limit: Buffer limit, without the packet in transmission. (packets or
-            bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`,
-            `not_full`, default "fits")
-        drop_from: Which packet a drop takes, of the law or of a full buffer:
-            the arriving one, or that at the head, whose sender hears of it a
-            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
-            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
-            "tail")
-        mark_from: Which packet carries a mark: the arriving one, or the next
-            capable one that leaves, whose sender hears of it a queue earlier
-            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
-        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration,
-            default "20ms", 1us to 100s)
-        tupdate: Time between two updates (T, section 4; 32 ms in section 6).
-            (duration, default "32ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and
-            update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (50/16 in
-            section 6). (number, default 3.125, 0 to 1000)
-        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k
-            times the controller's output (section 5). (number, default 2.0, 0
-            to 100)
-        max_prob: Largest probability for Classic packets (25 % in section 6);
-            beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
-        ecn: True if ECN-capable packets are marked instead of dropped; without
-            it all are Classic and dropped. (true or false, default true)
     """
 
     _name: ClassVar[str] = "pi2"
     limit: Length | None = None
+    """Buffer limit, without the packet in transmission. (packets or bytes, default "1000p")"""
     admit: Literal["fits", "under", "not_full"] | None = None
+    """Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")"""
     drop_from: Literal["tail", "head"] | None = None
+    """Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue
+    earlier; the arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+    "tail")"""
     mark_from: Literal["tail", "head"] | None = None
+    """Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu
+    and Jain 2001). (one of `tail`, `head`, default "tail")"""
     target: Duration | None = None
+    """Delay to hold (tau_0, section 4; 20 ms in section 6). (duration, default "20ms", 1us to 100s)"""
     tupdate: Duration | None = None
+    """Time between two updates (T, section 4; 32 ms in section 6). (duration, default "32ms", 1us to 100s)"""
     alpha: float | None = None
+    """Weight of the delay's distance from the target, per second and update (5/16 in section 6). (number, default 0.3125, 0 to 1000)"""
     beta: float | None = None
+    """Weight of the delay's change, per second and update (50/16 in section 6). (number, default 3.125, 0 to 1000)"""
     k: float | None = None
+    """Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5). (number, default
+    2.0, 0 to 100)"""
     max_prob: float | None = None
+    """Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped; without it all are Classic and dropped. (true or false, default true)"""
 
 
 @dataclass(kw_only=True)
@@ -1297,391 +958,283 @@ class Dualpi2(QueueParams):
     """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp
     and all others in one under PI2, whose output also marks the first queue
     (RFC 9332 appendix A).
-
-    Args:
-        limit: Limit of both queues together; the packet in transmission is not
-            counted. Unset: 250 ms of the link, at least 10 packets of 1500
-            bytes. (packets or bytes, default unset)
-        target: Delay to hold in the Classic queue (target). (duration, default
-            "15ms", 1us to 100s)
-        rtt_max: Longest round trip to be stable with (RTT_max). (duration,
-            default "100ms", 1us to 100s)
-        tupdate: Time between two updates (Tupdate). Unset: the smaller of
-            `target` and a third of `rtt_max`. (duration, default unset, 1us to
-            100s)
-        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate /
-            RTT_max^2. (number, default unset, 0 to 1000)
-        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max.
-            (number, default unset, 0 to 1000)
-        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0
-            to 100)
-        min_th: Delay of the L queue at which its own marking begins (minTh).
-            (duration, default "800us", 0s to 100s)
-        range: Delay over which its own marking rises to 1 (range). Zero makes
-            it a step. (duration, default "400us", 0s to 100s)
-        th_len: The L queue's own marking spares packets while at most this many
-            are queued there, the leaving one included (Th_len). (integer,
-            default 1, 0 to 1000000)
-        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default
-            "wrr")
-        classic_share: Least share of the link for a busy Classic queue, with
-            `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
-        t_shift: By how much Classic packets are taken to have come later, with
-            `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "dualpi2"
     limit: Length | None = None
+    """Limit of both queues together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500
+    bytes. (packets or bytes, default unset)"""
     target: Duration | None = None
+    """Delay to hold in the Classic queue (target). (duration, default "15ms", 1us to 100s)"""
     rtt_max: Duration | None = None
+    """Longest round trip to be stable with (RTT_max). (duration, default "100ms", 1us to 100s)"""
     tupdate: Duration | None = None
+    """Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`. (duration, default unset, 1us to
+    100s)"""
     alpha: float | Automatic | None = None
+    """Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2. (number, default unset, 0 to 1000)"""
     beta: float | Automatic | None = None
+    """Proportional gain, per second and update. Unset: 0.3 / RTT_max. (number, default unset, 0 to 1000)"""
     k: float | None = None
+    """Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0 to 100)"""
     min_th: Duration | None = None
+    """Delay of the L queue at which its own marking begins (minTh). (duration, default "800us", 0s to 100s)"""
     range: Duration | None = None
+    """Delay over which its own marking rises to 1 (range). Zero makes it a step. (duration, default "400us", 0s to 100s)"""
     th_len: int | None = None
+    """The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len). (integer,
+    default 1, 0 to 1000000)"""
     scheduler: Literal["wrr", "ts_fifo"] | None = None
+    """Which queue is served. (one of `wrr`, `ts_fifo`, default "wrr")"""
     classic_share: float | None = None
+    """Least share of the link for a busy Classic queue, with `scheduler = "wrr"`. (number, default 0.1, 0 to 1)"""
     t_shift: Duration | None = None
+    """By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)"""
     preset: Literal["linux"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Prio(QueueParams):
     """PRIO serves a class only while those before it are empty (tc-prio; with
     `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
-
-    Args:
-        classes: The classes, highest priority first; each has a `match` (which
-            packets it takes) and a `queue` (any discipline). (list of table,
-            default
-            [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
-        limit: Limit of all classes together. Unset: only the limits of their
-            queues. (packets or bytes, default unset)
-        yields: True if a class may send one packet before those above it each
-            time that the queue of the class just above drops a packet (Nowak,
-            Domańska and Domański 2009). (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `nowak2009`, `linux`, default unset)
     """
 
     _name: ClassVar[str] = "prio"
     classes: Sequence[ClassTable] | None = None
+    """The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline). (list of table,
+    default
+    [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])"""
     limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
     yields: bool | None = None
+    """True if a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak,
+    Domańska and Domański 2009). (true or false, default false)"""
     preset: Literal["nowak2009", "linux"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `nowak2009`, `linux`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Rr(QueueParams):
-    """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
-
-    Args:
-        classes: The classes in the order of their turns, each with a `match`
-            and a `queue`. None: as `queues` says. (list of table, default [])
-        queues: Number of equal queues, where no classes are given: flow number
-            i, counted from 0 in the order of the scenario, goes to queue i
-            modulo this number (Ramachendra et al. 2014). Unset: each flow has
-            its own queue. (integer, default unset, 1 to 65535)
-        queue: Each of the equal queues. (queue: name or table, default
-            "droptail")
-        limit: Limit of all queues together. Unset: only their own limits.
-            (packets or bytes, default unset)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ramachendra2014`, default unset)
-    """
+    """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970)."""
 
     _name: ClassVar[str] = "rr"
     classes: Sequence[ClassTable] | None = None
+    """The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says. (list of table, default [])"""
     queues: int | Automatic | None = None
+    """Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i
+    modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)"""
     queue: Queue | None = None
+    """Each of the equal queues. (queue: name or table, default "droptail")"""
     limit: Length | None = None
+    """Limit of all queues together. Unset: only their own limits. (packets or bytes, default unset)"""
     preset: Literal["ramachendra2014"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ramachendra2014`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Wrr(QueueParams):
     """WRR serves the classes in turn, each with as many packets, or bytes, as its
     weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
-
-    Args:
-        classes: The classes in the order of their turns, each with a `match`, a
-            `queue` and a `weight` of 1 to 65535; the default is one TCP packet,
-            then four UDP packets (Nowak, Domańska and Domański 2009). None:
-            each flow is a class of weight 1. (list of table, default
-            [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
-        queue: The queue of each flow, where no classes are given. (queue: name
-            or table, default "droptail")
-        count: Unit of turns. (one of `packets`, `bytes`, default "packets")
-        quantum: Bytes of a turn for each unit of weight, with `count =
-            "bytes"`. (size, default "1500B", 64B to 1MiB)
-        limit: Limit of all classes together. Unset: only the limits of their
-            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wrr"
     classes: Sequence[WeightedTable] | None = None
+    """The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP
+    packet, then four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default
+    [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])"""
     queue: Queue | None = None
+    """The queue of each flow, where no classes are given. (queue: name or table, default "droptail")"""
     count: Literal["packets", "bytes"] | None = None
+    """Unit of turns. (one of `packets`, `bytes`, default "packets")"""
     quantum: Size | None = None
+    """Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)"""
     limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Drr(QueueParams):
     """DRR: flows take turns, and what a turn's quantum of bytes does not cover is
     carried over to the next (Shreedhar and Varghese 1996).
-
-    Args:
-        limit: Limit of all queues together; the packet in transmission is not
-            counted (ns-2's blimit_). (packets or bytes, default "1000p")
-        quantum: Bytes a queue may send in its turn (section 3). A packet's cost
-            is constant if no packet is longer; shorter quanta need several
-            rounds for a packet. (size, default "1500B", 1B to 1MiB)
-        buckets: Number of queues that flows are hashed into (section 3). Unset:
-            a queue for each. (integer, default unset, 1 to 1048576)
-        hash: Field that the packets of one queue share. (one of `flow`,
-            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
-            "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the
-            queue. (integer, default unset, from 0)
-        drop: Which packet of the longest queue, in bytes, makes room in a full
-            buffer (buffer stealing, section 3). (one of `tail`, `head`, default
-            "tail")
-        classes: Classes that take turns instead of flows, in this order; each
-            has its own queue and quantum. The next packet is unknown of a queue
-            whose law may still drop it, so a turn lasts until its credit is
-            used up, and what the last packet took beyond it is missing from the
-            next turn. A full buffer (`limit`) refuses the arriving packet.
-            None: flows. (list of table, default [])
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "drr"
     limit: Length | None = None
+    """Limit of all queues together; the packet in transmission is not counted (ns-2's blimit_). (packets or bytes, default "1000p")"""
     quantum: Size | None = None
+    """Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several
+    rounds for a packet. (size, default "1500B", 1B to 1MiB)"""
     buckets: int | Automatic | None = None
+    """Number of queues that flows are hashed into (section 3). Unset: a queue for each. (integer, default unset, 1 to 1048576)"""
     hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    """Field that the packets of one queue share. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+    "flow")"""
     salt: int | Automatic | None = None
+    """Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     drop: Literal["tail", "head"] | None = None
+    """Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3). (one of `tail`, `head`,
+    default "tail")"""
     classes: Sequence[DrrClassTable] | None = None
+    """Classes that take turns instead of flows, in this order; each has its own queue and quantum. The next packet is unknown of a queue
+    whose law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from
+    the next turn. A full buffer (`limit`) refuses the arriving packet. None: flows. (list of table, default [])"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Sfq(QueueParams):
     """SFQ: flows are hashed into queues served in turn, and a full buffer takes
     from the longest of them (McKenney 1990; Linux's sch_sfq).
-
-    Args:
-        limit: Limit of all queues together; the packet in transmission is not
-            counted (ns-2's maxqueue_). (packets or bytes, default "1000p")
-        buckets: Number of queues that flows are hashed into (tc's divisor).
-            (integer, default 1024, 1 to 1048576)
-        hash: Field that the packets of one queue share. (one of `flow`,
-            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
-            "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the
-            queue. (integer, default unset, from 0)
-        perturb: How often the salt is drawn again, so that flows that collide
-            do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
-            Packets move to their new queues and keep their order. Unset: never.
-            (duration, default unset, 1ms to 100000s)
-        quantum: Bytes a queue may send in its turn, the last packet being sent
-            whole and its excess paid back in the next turns (tc's quantum).
-            Unset: one packet, whatever its length (McKenney 1990). (size,
-            default unset, 1B to 1MiB)
-        depth: Limit of one queue (tc's depth). Unset: the limit is the only
-            one. (packets or bytes, default unset)
-        drop: Which packet of the longest queue, or of one at its depth, makes
-            room (tc's headdrop). The longest queue is the one with most
-            packets, or most bytes if the limit is in bytes. (one of `tail`,
-            `head`, default "tail")
-        refuse: True if no queue gives up a packet for another one: an arrival
-            is refused if its queue holds half of the free space or more, or
-            more than limit / buckets when fewer packets than buckets find room
-            (ns-2's SFQ). The limit must be in packets. (true or false, default
-            false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, `linux`, default unset)
     """
 
     _name: ClassVar[str] = "sfq"
     limit: Length | None = None
+    """Limit of all queues together; the packet in transmission is not counted (ns-2's maxqueue_). (packets or bytes, default "1000p")"""
     buckets: int | None = None
+    """Number of queues that flows are hashed into (tc's divisor). (integer, default 1024, 1 to 1048576)"""
     hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    """Field that the packets of one queue share. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+    "flow")"""
     salt: int | Automatic | None = None
+    """Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     perturb: Duration | None = None
+    """How often the salt is drawn again, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb).
+    Packets move to their new queues and keep their order. Unset: never. (duration, default unset, 1ms to 100000s)"""
     quantum: Size | None = None
+    """Bytes a queue may send in its turn, the last packet being sent whole and its excess paid back in the next turns (tc's quantum).
+    Unset: one packet, whatever its length (McKenney 1990). (size, default unset, 1B to 1MiB)"""
     depth: Length | None = None
+    """Limit of one queue (tc's depth). Unset: the limit is the only one. (packets or bytes, default unset)"""
     drop: Literal["tail", "head"] | None = None
+    """Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most
+    packets, or most bytes if the limit is in bytes. (one of `tail`, `head`, default "tail")"""
     refuse: bool | None = None
+    """True if no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or
+    more than limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets. (true or false,
+    default false)"""
     preset: Literal["ns2", "linux"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, `linux`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Fq(QueueParams):
     """FQ: the packet leaves first whose last bit a bit-by-bit round robin among
     the flows would send first (Demers, Keshav and Shenker 1989).
-
-    Args:
-        limit: Limit of all flows together; the packet in transmission is not
-            counted. A full buffer takes from the flow that holds most bytes
-            (section 2). Unset: no limit. (packets or bytes, default "1000p")
-        flow_limit: Limit of one flow (ns-2's limit_ of each flow's queue).
-            Unset: no limit. (packets or bytes, default unset)
-        hash: Field that the packets of one flow share. (one of `flow`,
-            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
-            "flow")
-        clock: Clock of the finish numbers. (one of `round`, `arrival`, default
-            "round")
-        promptness: How many bytes of rounds a flow that was silent may go back
-            when it bids for service, so that thin flows leave sooner (delta,
-            section 2). Only with `clock = "round"`. (size, default "0B", 0B to
-            10MB)
-        drop: Which packet of the flow that holds most makes room; the paper
-            drops the last. (one of `tail`, `head`, default "tail")
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "fq"
     limit: Length | None = None
+    """Limit of all flows together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes
+    (section 2). Unset: no limit. (packets or bytes, default "1000p")"""
     flow_limit: Length | None = None
+    """Limit of one flow (ns-2's limit_ of each flow's queue). Unset: no limit. (packets or bytes, default unset)"""
     hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    """Field that the packets of one flow share. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+    "flow")"""
     clock: Literal["round", "arrival"] | None = None
+    """Clock of the finish numbers. (one of `round`, `arrival`, default "round")"""
     promptness: Size | None = None
+    """How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta,
+    section 2). Only with `clock = "round"`. (size, default "0B", 0B to 10MB)"""
     drop: Literal["tail", "head"] | None = None
+    """Which packet of the flow that holds most makes room; the paper drops the last. (one of `tail`, `head`, default "tail")"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Wfq(QueueParams):
     """WFQ sends the packet that a fluid fair server would finish first (Demers,
     Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
-
-    Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1
-            to 65535. None: each flow is a class of weight 1. (list of table,
-            default [])
-        queue: The queue of each flow, where no classes are given. (queue: name
-            or table, default "droptail")
-        clock: Measure of virtual time. (one of `gps`, `scfq`, default "gps")
-        rate: Rate of the fluid reference, with `clock = "gps"`: that at which
-            the queue is really served. Unset: that of the link, or of the
-            shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: Limit of all classes together. Unset: only the limits of their
-            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wfq"
     classes: Sequence[WeightedTable] | None = None
+    """The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table,
+    default [])"""
     queue: Queue | None = None
+    """The queue of each flow, where no classes are given. (queue: name or table, default "droptail")"""
     clock: Literal["gps", "scfq"] | None = None
+    """Measure of virtual time. (one of `gps`, `scfq`, default "gps")"""
     rate: Rate | None = None
+    """Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the
+    shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)"""
     limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Wf2q(QueueParams):
     """WF2Q+ sends, of the packets that a fluid fair server would have begun by
     now, the one that it would finish first (Bennett and Zhang 1997).
-
-    Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1
-            to 65535. None: each flow is a class of weight 1. (list of table,
-            default [])
-        queue: The queue of each flow, where no classes are given. (queue: name
-            or table, default "droptail")
-        rate: Rate of virtual time while no packet waits: by its definition V
-            grows at least as fast as real time. Unset: that of the link. (rate,
-            default unset, 1bit/s to 100Tbit/s)
-        limit: Limit of all classes together. Unset: only the limits of their
-            queues. (packets or bytes, default unset)
     """
 
     _name: ClassVar[str] = "wf2q"
     classes: Sequence[WeightedTable] | None = None
+    """The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table,
+    default [])"""
     queue: Queue | None = None
+    """The queue of each flow, where no classes are given. (queue: name or table, default "droptail")"""
     rate: Rate | None = None
+    """Rate of virtual time while no packet waits: by its definition V grows at least as fast as real time. Unset: that of the link.
+    (rate, default unset, 1bit/s to 100Tbit/s)"""
     limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
 
 
 @dataclass(kw_only=True)
 class FqCodel(QueueParams):
     """FQ-CoDel hashes flows into queues, serves them by deficit round robin with
     new flows first, and lets CoDel manage each (RFC 8290).
-
-    Args:
-        limit: Limit of all queues together; the packet in transmission is not
-            counted (RFC 8290 section 5.2.3). (packets or bytes, default
-            "10240p")
-        memory_limit: Limit of all queues together in bytes on the wire (tc's
-            memory_limit, which counts the kernel's buffers). Unset: `limit` is
-            the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into (RFC 8290 section
-            5.2.5). (integer, default 1024, 1 to 65536)
-        hash: Field that the packets of one queue share. (one of `flow`,
-            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
-            "flow")
-        salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
-            random stream of the queue. (integer, default unset, from 0)
-        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
-            (size, default "1514B", 1B to 1MiB)
-        drop_batch: Most packets dropped at a time from the head of the queue
-            that holds most bytes, when there is no room (RFC 8290 section 4.1).
-            (integer, default 64, 1 to 65536)
-        leave_new: True if a new queue that is found empty leaves at once where
-            there are no old ones, as in Linux; else it passes through the old
-            ones in any case (RFC 8290 section 4.2). (true or false, default
-            false)
-        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
-            (duration, default "5ms", 1us to 100s)
-        interval: How long the waiting time must stay above `target` before a
-            packet is dropped; about a long round trip (INTERVAL, RFC 8289
-            section 4.3). (duration, default "100ms", 1us to 1000s)
-        mtu: Nothing is dropped while at most this much waits behind the packet
-            (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
-            far. (size, default unset, 0B to 10MB)
-        ecn: True if ECN-capable packets are marked instead of dropped (section
-            5.2.6). (true or false, default true)
-        ce_threshold: Waiting time above which every ECN-capable packet is
-            marked, whatever the state (tc's ce_threshold, RFC 8290 section
-            5.2.7). Unset: off. (duration, default unset, 1us to 100s)
-        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
-            default "exact")
-        mtu_of_all: True if `mtu` is compared with what waits in all queues
-            together, as in Linux; else with what waits in the packet's own (RFC
-            8289 section 5.4). (true or false, default false)
-        count_evicted: True if packets that are dropped from the queue with most
-            bytes raise the count of its CoDel, as in Linux. (true or false,
-            default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "fq_codel"
     limit: Length | None = None
+    """Limit of all queues together; the packet in transmission is not counted (RFC 8290 section 5.2.3). (packets or bytes, default
+    "10240p")"""
     memory_limit: Size | None = None
+    """Limit of all queues together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the
+    only one. (size, default unset, 1B to 1GiB)"""
     flows: int | None = None
+    """Number of queues that flows are hashed into (RFC 8290 section 5.2.5). (integer, default 1024, 1 to 65536)"""
     hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    """Field that the packets of one queue share. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+    "flow")"""
     salt: int | Automatic | None = None
+    """Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     quantum: Size | None = None
+    """Bytes a queue may send in its turn (RFC 8290 section 5.2.4). (size, default "1514B", 1B to 1MiB)"""
     drop_batch: int | None = None
+    """Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
+    (integer, default 64, 1 to 65536)"""
     leave_new: bool | None = None
+    """True if a new queue that is found empty leaves at once where there are no old ones, as in Linux; else it passes through the old
+    ones in any case (RFC 8290 section 4.2). (true or false, default false)"""
     target: Duration | None = None
+    """Waiting time that may stand (TARGET, RFC 8289 section 4.2). (duration, default "5ms", 1us to 100s)"""
     interval: Duration | None = None
+    """How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, RFC 8289 section
+    4.3). (duration, default "100ms", 1us to 1000s)"""
     mtu: Size | None = None
+    """Nothing is dropped while at most this much waits behind the packet (maxpacket, RFC 8289 section 5.4). Unset: the largest packet
+    seen so far. (size, default unset, 0B to 10MB)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (section 5.2.6). (true or false, default true)"""
     ce_threshold: Duration | None = None
+    """Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold, RFC 8290 section 5.2.7).
+    Unset: off. (duration, default unset, 1us to 100s)"""
     inv_sqrt: Literal["exact", "newton"] | None = None
+    """How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")"""
     mtu_of_all: bool | None = None
+    """True if `mtu` is compared with what waits in all queues together, as in Linux; else with what waits in the packet's own (RFC 8289
+    section 5.4). (true or false, default false)"""
     count_evicted: bool | None = None
+    """True if packets that are dropped from the queue with most bytes raise the count of its CoDel, as in Linux. (true or false, default
+    false)"""
     preset: Literal["linux", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -1689,107 +1242,75 @@ class FqPie(QueueParams):
     """FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290
     section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie;
     Ramakrishnan et al. 2019).
-
-    Args:
-        limit: Limit of all queues together; the packet in transmission is not
-            counted (RFC 8290 section 5.2.3). (packets or bytes, default
-            "10240p")
-        memory_limit: Limit of all queues together in bytes on the wire (tc's
-            memory_limit, which counts the kernel's buffers). Unset: `limit` is
-            the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into (RFC 8290 section
-            5.2.5). (integer, default 1024, 1 to 65536)
-        hash: Field that the packets of one queue share. (one of `flow`,
-            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
-            "flow")
-        salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
-            random stream of the queue. (integer, default unset, from 0)
-        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
-            (size, default "1514B", 1B to 1MiB)
-        drop_batch: Most packets dropped at a time from the head of the queue
-            that holds most bytes, when there is no room (RFC 8290 section 4.1).
-            (integer, default 64, 1 to 65536)
-        leave_new: True if a new queue that is found empty leaves at once where
-            there are no old ones, as in Linux; else it passes through the old
-            ones in any case (RFC 8290 section 4.2). (true or false, default
-            false)
-        target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
-            default "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
-            section 4.2). (duration, default "15ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and
-            update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (RFC 8033
-            section 4.2). (number, default 1.25, 0 to 1000)
-        max_burst: How long a burst passes without a drop after a time without
-            congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
-            "150ms", 0s to 100s)
-        mean_packet: Length of a typical packet: nothing is dropped while at
-            most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
-            default "1500B", 1B to 64KiB)
-        safe_backlog: Backlog up to which nothing is dropped early. Unset: two
-            of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where
-            its limit is in packets. (packets or bytes, default unset)
-        estimate: Where the delay comes from. (one of `timestamp`,
-            `dequeue_rate`, default "timestamp")
-        dq_threshold: Bytes over which the departure rate is measured
-            (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
-            64KiB)
-        cap: True if the probability, once it is 10 %, grows by at most 2 % an
-            update (RFC 8033 section 5.5). (true or false, default true)
-        derandomize: True if lucky and unlucky series of the random test are cut
-            short (RFC 8033 section 5.4). (true or false, default false)
-        hold: True if the probability stays zero during a burst allowance, as in
-            ns-3. (true or false, default false)
-        burst_reset: Quiet time after which the next arrival begins a burst
-            allowance, which then runs out with congestion or without, as in
-            ns-3. Unset: the allowance is whole for as long as it is quiet (RFC
-            8033 section 4.4). (duration, default unset, 1us to 100s)
-        panic_delay: Delay above which 2 % are added to the probability at each
-            update, as in Linux. Unset: none. (duration, default unset, 1us to
-            100s)
-        byte_mode: True if a packet is dropped in proportion to its length (tc's
-            bytemode). (true or false, default false)
-        ecn: True if ECN-capable packets are marked instead of dropped (RFC 8033
-            section 5.1). (true or false, default false)
-        mark_ecnth: Probability above which packets are dropped even if they
-            could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
-            0.1, 0 to 1)
-        refuse: True if a full buffer refuses what arrives, before PIE is asked,
-            as in Linux; else the queue with most bytes drops (RFC 8290 section
-            4.1). (true or false, default false)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, `ns3`, default unset)
     """
 
     _name: ClassVar[str] = "fq_pie"
     limit: Length | None = None
+    """Limit of all queues together; the packet in transmission is not counted (RFC 8290 section 5.2.3). (packets or bytes, default
+    "10240p")"""
     memory_limit: Size | None = None
+    """Limit of all queues together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the
+    only one. (size, default unset, 1B to 1GiB)"""
     flows: int | None = None
+    """Number of queues that flows are hashed into (RFC 8290 section 5.2.5). (integer, default 1024, 1 to 65536)"""
     hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    """Field that the packets of one queue share. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+    "flow")"""
     salt: int | Automatic | None = None
+    """Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     quantum: Size | None = None
+    """Bytes a queue may send in its turn (RFC 8290 section 5.2.4). (size, default "1514B", 1B to 1MiB)"""
     drop_batch: int | None = None
+    """Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
+    (integer, default 64, 1 to 65536)"""
     leave_new: bool | None = None
+    """True if a new queue that is found empty leaves at once where there are no old ones, as in Linux; else it passes through the old
+    ones in any case (RFC 8290 section 4.2). (true or false, default false)"""
     target: Duration | None = None
+    """Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)"""
     tupdate: Duration | None = None
+    """Time between two updates of the probability (T_UPDATE, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)"""
     alpha: float | None = None
+    """Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)"""
     beta: float | None = None
+    """Weight of the delay's change, per second and update (RFC 8033 section 4.2). (number, default 1.25, 0 to 1000)"""
     max_burst: Duration | None = None
+    """How long a burst passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
+    "150ms", 0s to 100s)"""
     mean_packet: Size | None = None
+    """Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size, default
+    "1500B", 1B to 64KiB)"""
     safe_backlog: Length | None = None
+    """Backlog up to which nothing is dropped early. Unset: two of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where its
+    limit is in packets. (packets or bytes, default unset)"""
     estimate: Literal["timestamp", "dequeue_rate"] | None = None
+    """Where the delay comes from. (one of `timestamp`, `dequeue_rate`, default "timestamp")"""
     dq_threshold: Size | None = None
+    """Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to 64KiB)"""
     cap: bool | None = None
+    """True if the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5). (true or false, default true)"""
     derandomize: bool | None = None
+    """True if lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4). (true or false, default false)"""
     hold: bool | None = None
+    """True if the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)"""
     burst_reset: Duration | None = None
+    """Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3.
+    Unset: the allowance is whole for as long as it is quiet (RFC 8033 section 4.4). (duration, default unset, 1us to 100s)"""
     panic_delay: Duration | None = None
+    """Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to
+    100s)"""
     byte_mode: bool | None = None
+    """True if a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1). (true or false, default false)"""
     mark_ecnth: float | None = None
+    """Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default 0.1,
+    0 to 1)"""
     refuse: bool | None = None
+    """True if a full buffer refuses what arrives, before PIE is asked, as in Linux; else the queue with most bytes drops (RFC 8290
+    section 4.1). (true or false, default false)"""
     preset: Literal["linux", "ns3"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, `ns3`, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -1797,166 +1318,123 @@ class Cake(QueueParams):
     """CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin
     between hosts and then flows, and lets COBALT manage every flow
     (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
-
-    Args:
-        bandwidth: Rate to shape to (section III.A). Unset: the link sets the
-            pace, and tins share it by deficits. (rate, default unset)
-        overhead: Bytes that the link layer adds to each packet, for the shaper.
-            (size, default "0B", 0B to 256B)
-        mpu: Least length of a packet with its overhead, for the shaper (tc's
-            mpu). (size, default "0B", 0B to 256B)
-        framing: Framing of the link layer that the shaper assumes. (one of
-            `none`, `atm`, `ptm`, default "none")
-        tins: Into which tins packets are sorted (section III.B). (one of
-            `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default
-            "diffserv3")
-        isolation: Between whom a tin is shared (section III.C). (one of
-            `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`,
-            `dual_dsthost`, `triple_isolate`, default "triple_isolate")
-        rtt: A typical round trip: COBALT's interval, and twenty times its
-            target. (duration, default "100ms", 1us to 1000s)
-        limit: Limit of all queues together. Unset: four times what `bandwidth`
-            sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514
-            bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or
-            bytes, default unset)
-        flows: Number of queues in each tin. (integer, default 1024, 1 to 65536)
-        ways: Ways of the set-associative hash (section III.C); with one it is a
-            plain hash. (integer, default 8, 1 to 64)
-        salt: Salt of the hash. Unset: drawn from the random stream of the
-            queue. (integer, default unset, from 0)
-        ecn: True if ECN-capable packets are marked instead of dropped; sch_cake
-            always does. (true or false, default true)
-        preset: Named set of values for the parameters that are not written
-            here. (one of `linux`, default unset)
     """
 
     _name: ClassVar[str] = "cake"
     bandwidth: Rate | None = None
+    """Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits. (rate, default unset)"""
     overhead: Size | None = None
+    """Bytes that the link layer adds to each packet, for the shaper. (size, default "0B", 0B to 256B)"""
     mpu: Size | None = None
+    """Least length of a packet with its overhead, for the shaper (tc's mpu). (size, default "0B", 0B to 256B)"""
     framing: Literal["none", "atm", "ptm"] | None = None
+    """Framing of the link layer that the shaper assumes. (one of `none`, `atm`, `ptm`, default "none")"""
     tins: Literal["besteffort", "diffserv3", "diffserv4", "precedence"] | None = None
+    """Into which tins packets are sorted (section III.B). (one of `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default
+    "diffserv3")"""
     isolation: Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual_srchost", "dual_dsthost", "triple_isolate"] | None = None
+    """Between whom a tin is shared (section III.C). (one of `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`,
+    `dual_dsthost`, `triple_isolate`, default "triple_isolate")"""
     rtt: Duration | None = None
+    """A typical round trip: COBALT's interval, and twenty times its target. (duration, default "100ms", 1us to 1000s)"""
     limit: Length | None = None
+    """Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514
+    bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or bytes, default unset)"""
     flows: int | None = None
+    """Number of queues in each tin. (integer, default 1024, 1 to 65536)"""
     ways: int | None = None
+    """Ways of the set-associative hash (section III.C); with one it is a plain hash. (integer, default 8, 1 to 64)"""
     salt: int | Automatic | None = None
+    """Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     ecn: bool | None = None
+    """True if ECN-capable packets are marked instead of dropped; sch_cake always does. (true or false, default true)"""
     preset: Literal["linux"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `linux`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Tbf(QueueParams):
     """TBF delays packets until a token bucket has tokens for all their bytes: a
     burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
-
-    Args:
-        rate: Rate of the tokens. Unset: that of the link. (rate, default unset,
-            1bit/s to 100Tbit/s)
-        burst: Depth of the bucket; a longer packet is dropped, since it never
-            could be sent. (size, default "15140B", 1B to 1GiB)
-        peakrate: Rate of a second bucket that bounds how fast the burst leaves.
-            Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)
-        mtu: Depth of the second bucket: a longer packet is dropped. Without
-            `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)
-        limit: Limit of packets that wait for tokens. Unset: only the limit of
-            the inner queue. (packets or bytes, default unset)
-        queue: The queue of the packets that wait: any discipline. Its automatic
-            values see a link of this rate. (queue: name or table, default
-            "droptail")
-        preset: Named set of values for the parameters that are not written
-            here. (one of `ns2`, default unset)
     """
 
     _name: ClassVar[str] = "tbf"
     rate: Rate | None = None
+    """Rate of the tokens. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)"""
     burst: Size | None = None
+    """Depth of the bucket; a longer packet is dropped, since it never could be sent. (size, default "15140B", 1B to 1GiB)"""
     peakrate: Rate | None = None
+    """Rate of a second bucket that bounds how fast the burst leaves. Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)"""
     mtu: Size | None = None
+    """Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)"""
     limit: Length | None = None
+    """Limit of packets that wait for tokens. Unset: only the limit of the inner queue. (packets or bytes, default unset)"""
     queue: Queue | None = None
+    """The queue of the packets that wait: any discipline. Its automatic values see a link of this rate. (queue: name or table, default
+    "droptail")"""
     preset: Literal["ns2"] | None = None
+    """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Srtcm(QueueParams):
     """srTCM colours packets green, yellow or red by one rate and two burst sizes,
     before a queue of any kind (RFC 2697).
-
-    Args:
-        cir: Committed information rate, CIR. Unset: half of the link. (rate,
-            default unset, 1bit/s to 100Tbit/s)
-        cbs: Committed burst size, CBS: depth of the bucket of green packets.
-            (size, default "15kB")
-        ebs: Excess burst size, EBS: depth of the bucket of yellow packets,
-            which takes what the first has no room for. (size, default "15kB")
-        mode: True if the meter looks at the colour that packets come with. (one
-            of `blind`, `aware`, default "blind")
-        per: True if all packets share the profile or each flow has one. (one of
-            `aggregate`, `flow`, default "aggregate")
-        match: Which packets are metered, in the language of classes; the others
-            stay as they are. (list of text; or text, default "any")
-        green: Action on green packets: a code point, `"drop"` or `"keep"`.
-            (text, default "af11")
-        yellow: Action on yellow packets. (text, default "af12")
-        red: Action on red packets. (text, default "af13")
-        queue: The queue behind the meter: any discipline. (queue: name or
-            table, default "droptail")
     """
 
     _name: ClassVar[str] = "srtcm"
     cir: Rate | None = None
+    """Committed information rate, CIR. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)"""
     cbs: Size | None = None
+    """Committed burst size, CBS: depth of the bucket of green packets. (size, default "15kB")"""
     ebs: Size | None = None
+    """Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for. (size, default "15kB")"""
     mode: Literal["blind", "aware"] | None = None
+    """True if the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")"""
     per: Literal["aggregate", "flow"] | None = None
+    """True if all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")"""
     match: Sequence[str] | str | None = None
+    """Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")"""
     green: str | None = None
+    """Action on green packets: a code point, `"drop"` or `"keep"`. (text, default "af11")"""
     yellow: str | None = None
+    """Action on yellow packets. (text, default "af12")"""
     red: str | None = None
+    """Action on red packets. (text, default "af13")"""
     queue: Queue | None = None
+    """The queue behind the meter: any discipline. (queue: name or table, default "droptail")"""
 
 
 @dataclass(kw_only=True)
 class Trtcm(QueueParams):
     """trTCM colours packets green, yellow or red by a committed and a peak rate,
     before a queue of any kind (RFC 2698).
-
-    Args:
-        cir: Committed information rate, CIR: packets within it are green.
-            Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
-        cbs: Committed burst size, CBS. (size, default "15kB", 1B to 1GiB)
-        pir: Peak information rate, PIR: packets above it are red. Unset: three
-            quarters of the link, at least `cir`. (rate, default unset, 1bit/s
-            to 100Tbit/s)
-        pbs: Peak burst size, PBS. (size, default "15kB", 1B to 1GiB)
-        mode: True if the meter looks at the colour that packets come with. (one
-            of `blind`, `aware`, default "blind")
-        per: True if all packets share the profile or each flow has one. (one of
-            `aggregate`, `flow`, default "aggregate")
-        match: Which packets are metered, in the language of classes; the others
-            stay as they are. (list of text; or text, default "any")
-        green: Action on green packets: a code point, `"drop"` or `"keep"`.
-            (text, default "af11")
-        yellow: Action on yellow packets. (text, default "af12")
-        red: Action on red packets. (text, default "af13")
-        queue: The queue behind the meter: any discipline. (queue: name or
-            table, default "droptail")
     """
 
     _name: ClassVar[str] = "trtcm"
     cir: Rate | None = None
+    """Committed information rate, CIR: packets within it are green. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)"""
     cbs: Size | None = None
+    """Committed burst size, CBS. (size, default "15kB", 1B to 1GiB)"""
     pir: Rate | None = None
+    """Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`. (rate, default unset,
+    1bit/s to 100Tbit/s)"""
     pbs: Size | None = None
+    """Peak burst size, PBS. (size, default "15kB", 1B to 1GiB)"""
     mode: Literal["blind", "aware"] | None = None
+    """True if the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")"""
     per: Literal["aggregate", "flow"] | None = None
+    """True if all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")"""
     match: Sequence[str] | str | None = None
+    """Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")"""
     green: str | None = None
+    """Action on green packets: a code point, `"drop"` or `"keep"`. (text, default "af11")"""
     yellow: str | None = None
+    """Action on yellow packets. (text, default "af12")"""
     red: str | None = None
+    """Action on red packets. (text, default "af13")"""
     queue: Queue | None = None
+    """The queue behind the meter: any discipline. (queue: name or table, default "droptail")"""
 
 
 @dataclass(kw_only=True)
@@ -2011,535 +1489,378 @@ class Rfc793(CcParams):
 class Vegas(CcParams):
     """Keeps a few packets in the queue, estimated from the round-trip time (Brakmo
     and Peterson 1995).
-
-    Args:
-        alpha: Segments in the queue below which the window grows (section 3.2:
-            2 of Vegas-2,4; ns-2: 1). (number, default 2.0, 0 to 1000)
-        beta: Segments in the queue above which the window shrinks (section 3.2:
-            4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)
-        gamma: Segments in the queue at which slow start ends (section 3.3: 1).
-            (number, default 1.0, 0 to 1000)
-        reading: Reading of the details that the paper does not specify. (one of
-            `paper`, `ns2`, `ns3`, `linux`, default "paper")
     """
 
     _name: ClassVar[str] = "vegas"
     alpha: float | None = None
+    """Segments in the queue below which the window grows (section 3.2: 2 of Vegas-2,4; ns-2: 1). (number, default 2.0, 0 to 1000)"""
     beta: float | None = None
+    """Segments in the queue above which the window shrinks (section 3.2: 4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)"""
     gamma: float | None = None
+    """Segments in the queue at which slow start ends (section 3.3: 1). (number, default 1.0, 0 to 1000)"""
     reading: Literal["paper", "ns2", "ns3", "linux"] | None = None
+    """Reading of the details that the paper does not specify. (one of `paper`, `ns2`, `ns3`, `linux`, default "paper")"""
 
 
 @dataclass(kw_only=True)
 class Westwood(CcParams):
     """Sets the window after a loss to the measured bandwidth-delay product
     (Westwood+, Grieco and Mascolo 2004).
-
-    Args:
-        weight: Weight of the old value in the filter (section 2.1: 0.9; Linux:
-            7/8). (number, default 0.9, 0 to 0.999)
-        filter: Smoothing of the samples. (one of `single`, `tustin`, `cascade`,
-            default "single")
-        from_zero: Begin the filter at zero instead of with the first sample
-            (ns-3). (true or false, default false)
-        interval: Shortest time of a sample, where the round trip is shorter
-            (Linux: 50 ms). (duration, default "0s", up to 10s)
-        every_ack: Take a sample with each acknowledgment, over the time since
-            the last one: Westwood without the plus (Mascolo et al. 2001 section
-            2.2, equation 1; ns-3's default). Otherwise one per round trip.
-            (true or false, default false)
     """
 
     _name: ClassVar[str] = "westwood"
     weight: float | None = None
+    """Weight of the old value in the filter (section 2.1: 0.9; Linux: 7/8). (number, default 0.9, 0 to 0.999)"""
     filter: Literal["single", "tustin", "cascade"] | None = None
+    """Smoothing of the samples. (one of `single`, `tustin`, `cascade`, default "single")"""
     from_zero: bool | None = None
+    """Begin the filter at zero instead of with the first sample (ns-3). (true or false, default false)"""
     interval: Duration | None = None
+    """Shortest time of a sample, where the round trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)"""
     every_ack: bool | None = None
+    """Take a sample with each acknowledgment, over the time since the last one: Westwood without the plus (Mascolo et al. 2001 section
+    2.2, equation 1; ns-3's default). Otherwise one per round trip. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
 class Cubic(CcParams):
     """The window as a cubic function of the time since the last loss, with
     HyStart++ (RFC 9438).
-
-    Args:
-        c: Speed at which the window returns, in segments per cubic second (C of
-            RFC 9438 section 5.1). (number, default 0.4, 0.001 to 1000)
-        beta: Share of the window that a loss leaves (beta_cubic of RFC 9438
-            section 4.6). (number, default 0.7, 0.1 to 0.99)
-        beta_ecn: Share of the window that an ECN mark leaves with TCP's `abe`
-            (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to
-            0.99)
-        reno_friendly: Keep the window at least as large as Reno's (RFC 9438
-            section 4.3). (true or false, default true)
-        catch_up: Let the estimate of Reno's window grow by a whole segment per
-            round trip, from the last reduction on (RFC 9438 section 4.3; not in
-            Linux). (true or false, default true)
-        fast_convergence: Lower the maximum further after a loss below the last
-            maximum (RFC 9438 section 4.7). (true or false, default true)
-        first_growth: Least growth per round trip as a share of the window,
-            while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
-            (number, default 0.0, 0 to 0.5)
-        whole_segments: Count window, target and growth in whole segments, and
-            look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438
-            section 4.2 uses fractions and the smoothed round-trip time. (true
-            or false, default false)
-        hold: Time for which the growth computed for a window is kept while the
-            window stays unchanged (Linux: 1/32 s, which its clock makes 32 ms),
-            with `whole_segments`. `0s`: computed with each acknowledgment (RFC
-            9438). (duration, default "0s", up to 1s)
     """
 
     _name: ClassVar[str] = "cubic"
     c: float | None = None
+    """Speed at which the window returns, in segments per cubic second (C of RFC 9438 section 5.1). (number, default 0.4, 0.001 to 1000)"""
     beta: float | None = None
+    """Share of the window that a loss leaves (beta_cubic of RFC 9438 section 4.6). (number, default 0.7, 0.1 to 0.99)"""
     beta_ecn: float | None = None
+    """Share of the window that an ECN mark leaves with TCP's `abe` (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to 0.99)"""
     reno_friendly: bool | None = None
+    """Keep the window at least as large as Reno's (RFC 9438 section 4.3). (true or false, default true)"""
     catch_up: bool | None = None
+    """Let the estimate of Reno's window grow by a whole segment per round trip, from the last reduction on (RFC 9438 section 4.3; not in
+    Linux). (true or false, default true)"""
     fast_convergence: bool | None = None
+    """Lower the maximum further after a loss below the last maximum (RFC 9438 section 4.7). (true or false, default true)"""
     first_growth: float | None = None
+    """Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3: 0.05; none in RFC 9438). (number,
+    default 0.0, 0 to 0.5)"""
     whole_segments: bool | None = None
+    """Count window, target and growth in whole segments, and look ahead by the smallest round-trip time (Linux, ns-3). RFC 9438 section
+    4.2 uses fractions and the smoothed round-trip time. (true or false, default false)"""
     hold: Duration | None = None
+    """Time for which the growth computed for a window is kept while the window stays unchanged (Linux: 1/32 s, which its clock makes 32
+    ms), with `whole_segments`. `0s`: computed with each acknowledgment (RFC 9438). (duration, default "0s", up to 1s)"""
 
 
 @dataclass(kw_only=True)
 class Bic(CcParams):
     """Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004,
     constants of Linux).
-
-    Args:
-        low_window: Window up to which the rules of RFC 5681 hold (low_window of
-            Xu 2004 section IV). (packets or bytes, default "14p")
-        max_increment: Most segments added per round trip (Smax of Xu 2004
-            section IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
-        beta: Share of the window that a loss leaves (Xu 2004 section IV: 0.875;
-            Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)
-        search: Part of the way to the last maximum per round trip: 1/4 (Linux,
-            BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0, 1.1 to
-            100)
-        smooth_part: Round trips for the last `search` segments before the
-            maximum, and the first beyond it (Linux: 20; ns-3: 5). (number,
-            default 20.0, 1 to 1000)
-        fast_convergence: Lower the maximum further after a loss below the last
-            maximum (Xu 2004 section IV). (true or false, default true)
-        first_growth: Least growth per round trip as a share of the window,
-            while no maximum is known (Linux, ns-3). (number, default 0.05, 0 to
-            0.5)
-        low_maximum: After a loss below the last maximum, use the reduced window
-            as the next maximum, and keep it through a timeout (TcpBic of ns-3).
-            Otherwise the maximum is half way to it (Xu 2004 section IV), and a
-            timeout forgets it (Linux). (true or false, default false)
-        whole_segments: Count segments acknowledged in whole numbers, and add
-            one to the window when there are more than the growth requires
-            (TcpBic of ns-3). Otherwise each adds its share. (true or false,
-            default false)
     """
 
     _name: ClassVar[str] = "bic"
     low_window: Length | None = None
+    """Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV). (packets or bytes, default "14p")"""
     max_increment: float | None = None
+    """Most segments added per round trip (Smax of Xu 2004 section IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)"""
     beta: float | None = None
+    """Share of the window that a loss leaves (Xu 2004 section IV: 0.875; Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)"""
     search: float | None = None
+    """Part of the way to the last maximum per round trip: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0, 1.1 to
+    100)"""
     smooth_part: float | None = None
+    """Round trips for the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5). (number, default
+    20.0, 1 to 1000)"""
     fast_convergence: bool | None = None
+    """Lower the maximum further after a loss below the last maximum (Xu 2004 section IV). (true or false, default true)"""
     first_growth: float | None = None
+    """Least growth per round trip as a share of the window, while no maximum is known (Linux, ns-3). (number, default 0.05, 0 to 0.5)"""
     low_maximum: bool | None = None
+    """After a loss below the last maximum, use the reduced window as the next maximum, and keep it through a timeout (TcpBic of ns-3).
+    Otherwise the maximum is half way to it (Xu 2004 section IV), and a timeout forgets it (Linux). (true or false, default false)"""
     whole_segments: bool | None = None
+    """Count segments acknowledged in whole numbers, and add one to the window when there are more than the growth requires (TcpBic of
+    ns-3). Otherwise each adds its share. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
 class Htcp(CcParams):
     """Growth by the time since the last loss, reduction by the queue (H-TCP,
     draft-leith-tcp-htcp-06).
-
-    Args:
-        delta_l: Time after a loss for which growth is Reno's (Delta_L of
-            draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)
-        throughput_ratio: Change of the throughput between losses, as a share,
-            above which a loss halves the window (Delta_B of
-            draft-leith-tcp-htcp-06). (number, default 0.2, 0 to 1)
-        beta_min: Smallest share of the window that a loss leaves
-            (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)
-        beta_max: Largest share of the window that a loss leaves
-            (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)
-        rtt_scaling: Scale growth with the round-trip time, so that flows with
-            different ones share evenly (Linux). (true or false, default false)
-        alpha_in_bytes: Add Reno's share of a segment and alpha in bytes with
-            each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise
-            alpha segments per round trip. (true or false, default false)
     """
 
     _name: ClassVar[str] = "htcp"
     delta_l: Duration | None = None
+    """Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)"""
     throughput_ratio: float | None = None
+    """Change of the throughput between losses, as a share, above which a loss halves the window (Delta_B of draft-leith-tcp-htcp-06).
+    (number, default 0.2, 0 to 1)"""
     beta_min: float | None = None
+    """Smallest share of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)"""
     beta_max: float | None = None
+    """Largest share of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)"""
     rtt_scaling: bool | None = None
+    """Scale growth with the round-trip time, so that flows with different ones share evenly (Linux). (true or false, default false)"""
     alpha_in_bytes: bool | None = None
+    """Add Reno's share of a segment and alpha in bytes with each acknowledgment, next to nothing (TcpHtcp of ns-3). Otherwise alpha
+    segments per round trip. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
 class Illinois(CcParams):
     """Losses determine when the window is cut, delay determines by how much it
     changes (Liu, Basar and Srikant 2008).
-
-    Args:
-        alpha_min: Growth per round trip with the longest queue, in segments
-            (section 4: 0.3). (number, default 0.3, 0.001 to 1)
-        alpha_max: Growth per round trip without a queue, in segments (section
-            4: 10). (number, default 10.0, 1 to 1000)
-        beta_min: Share of the window that a loss takes with a short queue
-            (section 4: 0.125). (number, default 0.125, 0 to 1)
-        beta_max: Share of the window that a loss takes with a long queue
-            (section 4: 0.5). (number, default 0.5, 0 to 1)
-        window_threshold: Window in segments below which it is Reno (section 4:
-            15). (number, default 15.0, 0 to 1000000)
-        theta: Round trips without a queue after which alpha is `alpha_max`
-            again (section 4: 5). (integer, default 5, from 1)
-        whole_alpha: Use alpha as a whole number of acknowledgments: below 1 the
-            window does not grow (TcpIllinois of ns-3). (true or false, default
-            false)
     """
 
     _name: ClassVar[str] = "illinois"
     alpha_min: float | None = None
+    """Growth per round trip with the longest queue, in segments (section 4: 0.3). (number, default 0.3, 0.001 to 1)"""
     alpha_max: float | None = None
+    """Growth per round trip without a queue, in segments (section 4: 10). (number, default 10.0, 1 to 1000)"""
     beta_min: float | None = None
+    """Share of the window that a loss takes with a short queue (section 4: 0.125). (number, default 0.125, 0 to 1)"""
     beta_max: float | None = None
+    """Share of the window that a loss takes with a long queue (section 4: 0.5). (number, default 0.5, 0 to 1)"""
     window_threshold: float | None = None
+    """Window in segments below which it is Reno (section 4: 15). (number, default 15.0, 0 to 1000000)"""
     theta: int | None = None
+    """Round trips without a queue after which alpha is `alpha_max` again (section 4: 5). (integer, default 5, from 1)"""
     whole_alpha: bool | None = None
+    """Use alpha as a whole number of acknowledgments: below 1 the window does not grow (TcpIllinois of ns-3). (true or false, default
+    false)"""
 
 
 @dataclass(kw_only=True)
 class Scalable(CcParams):
-    """Growth in proportion to the window (Scalable TCP, Kelly 2003).
-
-    Args:
-        increase: Growth for each segment acknowledged, in segments (a of Kelly
-            2003 section 3). (number, default 0.01, 0 to 1)
-        decrease: Share of the window that a loss event takes (b of Kelly 2003
-            section 3). (number, default 0.125, 0 to 1)
-        legacy_window: Window up to which the rules of RFC 5681 hold (lwnd of
-            Kelly 2003 section 3.1). (packets or bytes, default "16p")
-        legacy_decrease: Share of the window that a loss event takes up to there
-            (RFC 5681 equation 4; Linux, ns-3: 0.125). (number, default 0.5, 0
-            to 1)
-    """
+    """Growth in proportion to the window (Scalable TCP, Kelly 2003)."""
 
     _name: ClassVar[str] = "scalable"
     increase: float | None = None
+    """Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3). (number, default 0.01, 0 to 1)"""
     decrease: float | None = None
+    """Share of the window that a loss event takes (b of Kelly 2003 section 3). (number, default 0.125, 0 to 1)"""
     legacy_window: Length | None = None
+    """Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1). (packets or bytes, default "16p")"""
     legacy_decrease: float | None = None
+    """Share of the window that a loss event takes up to there (RFC 5681 equation 4; Linux, ns-3: 0.125). (number, default 0.5, 0 to 1)"""
 
 
 @dataclass(kw_only=True)
 class Highspeed(CcParams):
-    """Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649).
-
-    Args:
-        low_window: Window up to which the rules of RFC 5681 hold (Low_Window of
-            RFC 3649 section 5). (packets or bytes, default "38p", from 2p)
-        high_window: Window at the loss rate `high_p` (High_Window of RFC 3649
-            section 5). (packets or bytes, default "83000p", from 3p)
-        high_p: Loss rate at the high window (High_P of RFC 3649 section 5).
-            (number, default 1e-7, 0.000000000001 to 0.0001)
-        high_decrease: Share of the high window that a loss takes (High_Decrease
-            of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
-        steps: Use steps, as the table of RFC 3649 appendix B: the growth
-            rounded up to whole segments, and the decrease of the largest window
-            with that growth (ns-3, Linux). Otherwise the response function.
-            (true or false, default false)
-    """
+    """Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649)."""
 
     _name: ClassVar[str] = "highspeed"
     low_window: Length | None = None
+    """Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5). (packets or bytes, default "38p", from 2p)"""
     high_window: Length | None = None
+    """Window at the loss rate `high_p` (High_Window of RFC 3649 section 5). (packets or bytes, default "83000p", from 3p)"""
     high_p: float | None = None
+    """Loss rate at the high window (High_P of RFC 3649 section 5). (number, default 1e-7, 0.000000000001 to 0.0001)"""
     high_decrease: float | None = None
+    """Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)"""
     steps: bool | None = None
+    """Use steps, as the table of RFC 3649 appendix B: the growth rounded up to whole segments, and the decrease of the largest window
+    with that growth (ns-3, Linux). Otherwise the response function. (true or false, default false)"""
 
 
 @dataclass(kw_only=True)
 class Hybla(CcParams):
-    """Growth as on a path of 25 ms (Caini and Firrincieli 2004).
-
-    Args:
-        rtt0: Round-trip time of the reference connection (RTT0 of Caini 2004:
-            25 ms; ns-3: 50 ms). (duration, default "25ms", 1ms to 10s)
-    """
+    """Growth as on a path of 25 ms (Caini and Firrincieli 2004)."""
 
     _name: ClassVar[str] = "hybla"
     rtt0: Duration | None = None
+    """Round-trip time of the reference connection (RTT0 of Caini 2004: 25 ms; ns-3: 50 ms). (duration, default "25ms", 1ms to 10s)"""
 
 
 @dataclass(kw_only=True)
 class Veno(CcParams):
     """Treats a loss while the queue is short as one of the radio link (Fu and Liew
     2003).
-
-    Args:
-        beta: Packets in the queue from which a loss counts as congestion
-            (section III-B: 3). (number, default 3.0, 0 to 1000)
-        keep: Share of the window that a loss leaves with fewer packets in the
-            queue (section III-B: 4/5). (number, default 0.8, 0.5 to 1)
-        rtt: Round-trip time that estimates the queue. (one of `smoothed`,
-            `last`, default "smoothed")
-        slows: Slow growth down while the queue is long (section III-C). ns-3
-            restarts its count of a round trip's measurements with each
-            acknowledgment, so that there are never enough of them. (true or
-            false, default true)
     """
 
     _name: ClassVar[str] = "veno"
     beta: float | None = None
+    """Packets in the queue from which a loss counts as congestion (section III-B: 3). (number, default 3.0, 0 to 1000)"""
     keep: float | None = None
+    """Share of the window that a loss leaves with fewer packets in the queue (section III-B: 4/5). (number, default 0.8, 0.5 to 1)"""
     rtt: Literal["smoothed", "last"] | None = None
+    """Round-trip time that estimates the queue. (one of `smoothed`, `last`, default "smoothed")"""
     slows: bool | None = None
+    """Slow growth down while the queue is long (section III-C). ns-3 restarts its count of a round trip's measurements with each
+    acknowledgment, so that there are never enough of them. (true or false, default true)"""
 
 
 @dataclass(kw_only=True)
 class Yeah(CcParams):
     """Scalable TCP while the queue is short, else Reno, with precautionary
     decongestion (Baiocchi, Castellani and Vacirca 2007).
-
-    Args:
-        alpha: Packets in the queue above which the mode is slow (Qmax of
-            section 2: 80). (number, default 80.0, 0 to 1000000)
-        gamma: Divisor of the queue that precautionary decongestion takes from
-            the window (section 2.1: 1). (number, default 1.0, 1 to 100)
-        delta: Shift of the window that a loss takes at least (section 2.2: 3,
-            an eighth). (integer, default 3, 1 to 16)
-        epsilon: Precautionary decongestion takes at most the window shifted
-            right by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
-        phi: Divisor of the base RTT: a longer queueing delay counts as
-            congestion (section 2: 1/8). (number, default 8.0, 1 to 1000)
-        rho: Round trips of slow mode from which other flows are assumed to fill
-            the queue (section 2.2: 16). (integer, default 16, from 1)
-        zeta: Round trips of fast mode after which the estimate of Reno's window
-            starts again (section 2.3: 50). (integer, default 50, from 1)
-        increase: Growth for each segment acknowledged in fast mode, in segments
-            (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)
     """
 
     _name: ClassVar[str] = "yeah"
     alpha: float | None = None
+    """Packets in the queue above which the mode is slow (Qmax of section 2: 80). (number, default 80.0, 0 to 1000000)"""
     gamma: float | None = None
+    """Divisor of the queue that precautionary decongestion takes from the window (section 2.1: 1). (number, default 1.0, 1 to 100)"""
     delta: int | None = None
+    """Shift of the window that a loss takes at least (section 2.2: 3, an eighth). (integer, default 3, 1 to 16)"""
     epsilon: int | None = None
+    """Precautionary decongestion takes at most the window shifted right by this (section 2.1: 1, half). (integer, default 1, 1 to 16)"""
     phi: float | None = None
+    """Divisor of the base RTT: a longer queueing delay counts as congestion (section 2: 1/8). (number, default 8.0, 1 to 1000)"""
     rho: int | None = None
+    """Round trips of slow mode from which other flows are assumed to fill the queue (section 2.2: 16). (integer, default 16, from 1)"""
     zeta: int | None = None
+    """Round trips of fast mode after which the estimate of Reno's window starts again (section 2.3: 50). (integer, default 50, from 1)"""
     increase: float | None = None
+    """Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)"""
 
 
 @dataclass(kw_only=True)
 class Ledbat(CcParams):
-    """A background flow that keeps the queueing delay at a target (RFC 6817).
-
-    Args:
-        target: Target of the queueing delay (TARGET of section 2.5: at most 100
-            ms). (duration, default "100ms", 1us to 10s)
-        gain: Segments added per round trip without a queue (GAIN of section
-            2.5: at most 1). (number, default 1.0, 0 to 100)
-        base_history: Minutes over which the smallest delay is kept
-            (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)
-        current_filter: Number of latest delays whose minimum is the current
-            delay, none older than a round trip (CURRENT_FILTER of section 2.5:
-            4). (integer, default 4, 1 to 1000)
-        allowed_increase: Segments by which the window may exceed the data in
-            flight (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0
-            to 1000)
-        min_window: Smallest window in segments (MIN_CWND of section 2.5: 2).
-            (number, default 2.0, 1 to 1000)
-        slow_start: Begin a connection with slow start, until the queueing delay
-            reaches the target (ns-3); the RFC does not specify it. (true or
-            false, default false)
-        delay: Delay that is measured. (one of `one_way`, `rtt`, default
-            "one_way")
-    """
+    """A background flow that keeps the queueing delay at a target (RFC 6817)."""
 
     _name: ClassVar[str] = "ledbat"
     target: Duration | None = None
+    """Target of the queueing delay (TARGET of section 2.5: at most 100 ms). (duration, default "100ms", 1us to 10s)"""
     gain: float | None = None
+    """Segments added per round trip without a queue (GAIN of section 2.5: at most 1). (number, default 1.0, 0 to 100)"""
     base_history: int | None = None
+    """Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)"""
     current_filter: int | None = None
+    """Number of latest delays whose minimum is the current delay, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
+    (integer, default 4, 1 to 1000)"""
     allowed_increase: float | None = None
+    """Segments by which the window may exceed the data in flight (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0 to 1000)"""
     min_window: float | None = None
+    """Smallest window in segments (MIN_CWND of section 2.5: 2). (number, default 2.0, 1 to 1000)"""
     slow_start: bool | None = None
+    """Begin a connection with slow start, until the queueing delay reaches the target (ns-3); the RFC does not specify it. (true or
+    false, default false)"""
     delay: Literal["one_way", "rtt"] | None = None
+    """Delay that is measured. (one of `one_way`, `rtt`, default "one_way")"""
 
 
 @dataclass(kw_only=True)
 class Dctcp(CcParams):
     """A window cut in proportion to the share of marked data, for data centres
     (RFC 8257).
-
-    Args:
-        gain: Weight of the newest window of data in alpha (g of RFC 8257
-            section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`).
-            (number, default 0.0625, 0 to 1)
-        initial_alpha: Alpha before the first window of data (RFC 8257 section
-            4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of
-            1024). (number, default 1.0, 0 to 1)
     """
 
     _name: ClassVar[str] = "dctcp"
     gain: float | None = None
+    """Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`). (number,
+    default 0.0625, 0 to 1)"""
     initial_alpha: float | None = None
+    """Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024).
+    (number, default 1.0, 0 to 1)"""
 
 
 @dataclass(kw_only=True)
 class Bbr(CcParams):
     """Paces the data by a model of bandwidth and round-trip time (BBR version 1,
     draft-cardwell-iccrg-bbr-congestion-control-00, Linux).
-
-    Args:
-        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles the
-            delivery rate each round (draft section 4.3.2; Linux 2885/1000).
-            (number, default 2.885, 1 to 10)
-        cwnd_gain: Gain of the window in PROBE_BW (draft section 4.2.3.2).
-            (number, default 2.0, 1 to 10)
-        bandwidth_rounds: Rounds over which the bandwidth maximum is kept
-            (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to
-            1000)
-        min_rtt_window: Time over which the smallest round-trip time is kept,
-            and after which PROBE_RTT measures it again (RTpropFilterLen, draft
-            section 4.1.2.3). (duration, default "10s", 1ms to 1h)
-        probe_rtt_time: Time spent in PROBE_RTT (ProbeRTTDuration, draft section
-            4.3.5). (duration, default "200ms", up to 10s)
-        min_window: Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd,
-            draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share by which pacing stays below the estimated
-            bandwidth, so that queues drain (Linux 1 %; draft-00: 0). (number,
-            default 0.01, 0 to 0.5)
-        aggregation_gain: Share of the largest aggregation of acknowledgments
-            added to the window (Linux 1; draft-00: 0). (number, default 1.0, 0
-            to 10)
-        policer: Detect policers, and keep to their rate for 48 rounds
-            ("long-term" bandwidth of Linux; draft-00 has none). (true or false,
-            default true)
-        even_window: Use a whole, even number of segments as window, to the
-            benefit of delayed acknowledgments (Linux). (true or false, default
-            true)
-        whole_segments: Count the window, the expected delivery and aggregation
-            in whole segments (Linux). (true or false, default false)
-        at_departure: Let phases use the data in flight when pacing releases the
-            next burst, instead of the data in flight now (Linux
-            `bbr_packets_in_net_at_edt`). (true or false, default false)
-        smoothed_rtt: Use smoothed round-trip times (ns-3.37). (true or false,
-            default false)
-        first_phase: First phase of the gain cycle in PROBE_BW: 0, or 2 to 7.
-            Unset: a random one of these (draft section 4.3.4.3). (integer,
-            default unset, 0 to 7)
     """
 
     _name: ClassVar[str] = "bbr"
     startup_gain: float | None = None
+    """Gain of rate and window in STARTUP: `2 / ln 2` doubles the delivery rate each round (draft section 4.3.2; Linux 2885/1000).
+    (number, default 2.885, 1 to 10)"""
     cwnd_gain: float | None = None
+    """Gain of the window in PROBE_BW (draft section 4.2.3.2). (number, default 2.0, 1 to 10)"""
     bandwidth_rounds: int | None = None
+    """Rounds over which the bandwidth maximum is kept (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to 1000)"""
     min_rtt_window: Duration | None = None
+    """Time over which the smallest round-trip time is kept, and after which PROBE_RTT measures it again (RTpropFilterLen, draft section
+    4.1.2.3). (duration, default "10s", 1ms to 1h)"""
     probe_rtt_time: Duration | None = None
+    """Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5). (duration, default "200ms", up to 10s)"""
     min_window: Length | None = None
+    """Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)"""
     pacing_margin: float | None = None
+    """Share by which pacing stays below the estimated bandwidth, so that queues drain (Linux 1 %; draft-00: 0). (number, default 0.01, 0
+    to 0.5)"""
     aggregation_gain: float | None = None
+    """Share of the largest aggregation of acknowledgments added to the window (Linux 1; draft-00: 0). (number, default 1.0, 0 to 10)"""
     policer: bool | None = None
+    """Detect policers, and keep to their rate for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none). (true or false, default
+    true)"""
     even_window: bool | None = None
+    """Use a whole, even number of segments as window, to the benefit of delayed acknowledgments (Linux). (true or false, default true)"""
     whole_segments: bool | None = None
+    """Count the window, the expected delivery and aggregation in whole segments (Linux). (true or false, default false)"""
     at_departure: bool | None = None
+    """Let phases use the data in flight when pacing releases the next burst, instead of the data in flight now (Linux
+    `bbr_packets_in_net_at_edt`). (true or false, default false)"""
     smoothed_rtt: bool | None = None
+    """Use smoothed round-trip times (ns-3.37). (true or false, default false)"""
     first_phase: int | Automatic | None = None
+    """First phase of the gain cycle in PROBE_BW: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3). (integer, default
+    unset, 0 to 7)"""
 
 
 @dataclass(kw_only=True)
 class Bbr3(CcParams):
     """BBR version 3: losses and marks lower bounds on the model
     (draft-ietf-ccwg-bbr-06).
-
-    Args:
-        startup_gain: Gain of the rate in Startup, `4 ln 2` (StartupPacingGain,
-            draft section 5.3.1). (number, default 2.77, 1 to 10)
-        drain_gain: Gain of the rate in Drain (DrainPacingGain, draft section
-            5.3.2: 0.5; Linux and drafts before -05: 0.35). (number, default
-            0.5, 0.05 to 1)
-        cwnd_gain: Gain of the window but for probing, which has a quarter more
-            (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)
-        loss_threshold: Share of a round's data whose loss ends probing
-            (LossThresh, draft section 5.5.10). (number, default 0.02, 0 to 0.5)
-        beta: Share of the bounds that is left after a round with losses (Beta,
-            draft section 5.5.10). (number, default 0.7, 0.1 to 1)
-        headroom: Share of the volume left to other flows when not probing
-            (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)
-        min_rtt_window: Time over which the smallest round-trip time is kept
-            (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s",
-            1ms to 1h)
-        probe_rtt_interval: Time without a smaller round-trip time after which
-            ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4).
-            (duration, default "5s", 1ms to 1h)
-        probe_rtt_time: Time spent in ProbeRTT (ProbeRTTDuration, draft section
-            5.3.4). (duration, default "200ms", up to 10s)
-        min_window: Smallest window (MinPipeCwnd, draft section 5.6.4.3).
-            (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share by which pacing stays below the bandwidth
-            (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0
-            to 0.5)
-        ecn: React to marks where ECN is in use with exact feedback (Linux).
-            (true or false, default true)
-        ecn_max_rtt: Longest minimum round-trip time at which `ecn` applies
-            (Linux `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms",
-            from 1us)
-        ecn_threshold: Share of marked data that ends probing (Linux
-            `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
-        ecn_factor: Share of the average mark ratio by which a round with marks
-            cuts the volume (Linux `bbr_ecn_factor`). (number, default
-            0.3333333333333333, 0 to 1)
     """
 
     _name: ClassVar[str] = "bbr3"
     startup_gain: float | None = None
+    """Gain of the rate in Startup, `4 ln 2` (StartupPacingGain, draft section 5.3.1). (number, default 2.77, 1 to 10)"""
     drain_gain: float | None = None
+    """Gain of the rate in Drain (DrainPacingGain, draft section 5.3.2: 0.5; Linux and drafts before -05: 0.35). (number, default 0.5,
+    0.05 to 1)"""
     cwnd_gain: float | None = None
+    """Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)"""
     loss_threshold: float | None = None
+    """Share of a round's data whose loss ends probing (LossThresh, draft section 5.5.10). (number, default 0.02, 0 to 0.5)"""
     beta: float | None = None
+    """Share of the bounds that is left after a round with losses (Beta, draft section 5.5.10). (number, default 0.7, 0.1 to 1)"""
     headroom: float | None = None
+    """Share of the volume left to other flows when not probing (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)"""
     min_rtt_window: Duration | None = None
+    """Time over which the smallest round-trip time is kept (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s", 1ms to
+    1h)"""
     probe_rtt_interval: Duration | None = None
+    """Time without a smaller round-trip time after which ProbeRTT measures it again (ProbeRTTInterval, draft section 5.3.4). (duration,
+    default "5s", 1ms to 1h)"""
     probe_rtt_time: Duration | None = None
+    """Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4). (duration, default "200ms", up to 10s)"""
     min_window: Length | None = None
+    """Smallest window (MinPipeCwnd, draft section 5.6.4.3). (packets or bytes, default "4p", from 1p)"""
     pacing_margin: float | None = None
+    """Share by which pacing stays below the bandwidth (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0 to 0.5)"""
     ecn: bool | None = None
+    """React to marks where ECN is in use with exact feedback (Linux). (true or false, default true)"""
     ecn_max_rtt: Duration | None = None
+    """Longest minimum round-trip time at which `ecn` applies (Linux `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms", from
+    1us)"""
     ecn_threshold: float | None = None
+    """Share of marked data that ends probing (Linux `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)"""
     ecn_factor: float | None = None
+    """Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`). (number, default
+    0.3333333333333333, 0 to 1)"""
 
 
 @dataclass(kw_only=True)
 class Prague(CcParams):
     """DCTCP for the Internet: L4S with pacing and little dependence on the
     round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).
-
-    Args:
-        gain: Weight of the newest round in alpha (g of section 2.4.2; Linux
-            2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)
-        target_rtt: Shortest round trip that counts as it is (RTT_VIRT_MIN of
-            section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth
-            depends on the round-trip time as Reno's does. (duration, default
-            "25ms", up to 1s)
-        transition: Rounds after slow start before `target_rtt` applies (Linux
-            `prague_rtt_transition`: 4 since version 0.7, 500 before). (integer,
-            default 4, from 0)
-        slow_start_rate: Pacing rate in slow start below half the threshold, as
-            a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number,
-            default 2.0, 1 to 10)
     """
 
     _name: ClassVar[str] = "prague"
     gain: float | None = None
+    """Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)"""
     target_rtt: Duration | None = None
+    """Shortest round trip that counts as it is (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends
+    on the round-trip time as Reno's does. (duration, default "25ms", up to 1s)"""
     transition: int | None = None
+    """Rounds after slow start before `target_rtt` applies (Linux `prague_rtt_transition`: 4 since version 0.7, 500 before). (integer,
+    default 4, from 0)"""
     slow_start_rate: float | None = None
+    """Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number, default
+    2.0, 1 to 10)"""
 
 
 @dataclass(kw_only=True)
@@ -2556,221 +1877,165 @@ class File(SourceParams):
     """File sends a given amount of data and closes the flow, or continues with
     transfers at an offered rate or after pauses (RFC 5166 section 4.1, file
     transfers).
-
-    Args:
-        size: Amount of data, headers not counted; the mean of them where
-            `sizes` is not `fixed`. (size, default "1MB", 1B to 1000TB)
-        sizes: Distribution of the amounts. (one of `fixed`, `exponential`,
-            `pareto`, `lognormal`, default "fixed")
-        shape: Shape of Pareto amounts, above 1; the variance is infinite up to
-            2. For web files 1.2 or so (Crovella and Bestavros 1997, section
-            4.2). (number, default 1.2, up to 100)
-        cv: Coefficient of variation of lognormal amounts. (number, default 1.0,
-            0 to 100)
-        rate: Mean offered rate of repeated transfers: they arrive as a Poisson
-            process with mean gap 8 * `size` / `rate`. Unset: one transfer, or
-            as `gap` says. (rate, default unset, 1bit/s to 1Tbit/s)
-        gap: Mean of the exponential pauses between the end of a transfer and
-            the start of the next, and before the first. Unset: one transfer, or
-            as `rate` says. (duration, default unset)
     """
 
     _name: ClassVar[str] = "file"
     size: Size | None = None
+    """Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`. (size, default "1MB", 1B to 1000TB)"""
     sizes: Literal["fixed", "exponential", "pareto", "lognormal"] | None = None
+    """Distribution of the amounts. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")"""
     shape: float | None = None
+    """Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section
+    4.2). (number, default 1.2, up to 100)"""
     cv: float | None = None
+    """Coefficient of variation of lognormal amounts. (number, default 1.0, 0 to 100)"""
     rate: Rate | None = None
+    """Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer,
+    or as `gap` says. (rate, default unset, 1bit/s to 1Tbit/s)"""
     gap: Duration | None = None
+    """Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer,
+    or as `rate` says. (duration, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Cbr(SourceParams):
     """CBR writes packets of one size at a constant rate, the first at its start
     (ns-2's Application/Traffic/CBR).
-
-    Args:
-        rate: Rate of the data, headers not counted. (rate, default "1Mbit/s",
-            1bit/s to 1Tbit/s)
-        size: Size of a packet, headers not counted. (size, default "1000B", 1B
-            to 65507B)
-        jitter: Width of the uniform noise on each interval, as a share of it: 1
-            means 0.5 to 1.5 intervals (ns-2's random_). (number, default 0.0, 0
-            to 2)
     """
 
     _name: ClassVar[str] = "cbr"
     rate: Rate | None = None
+    """Rate of the data, headers not counted. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)"""
     size: Size | None = None
+    """Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)"""
     jitter: float | None = None
+    """Width of the uniform noise on each interval, as a share of it: 1 means 0.5 to 1.5 intervals (ns-2's random_). (number, default
+    0.0, 0 to 2)"""
 
 
 @dataclass(kw_only=True)
 class Poisson(SourceParams):
     """Poisson writes packets at exponentially distributed intervals (Kleinrock,
     Queueing Systems volume 1, section 2.4).
-
-    Args:
-        rate: Mean rate of the data, headers not counted; packets come at `rate`
-            / `size`. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
-        size: Mean size of a packet, headers not counted. (size, default
-            "1000B", 1B to 65507B)
-        sizes: Distribution of the sizes. (one of `fixed`, `exponential`,
-            default "fixed")
     """
 
     _name: ClassVar[str] = "poisson"
     rate: Rate | None = None
+    """Mean rate of the data, headers not counted; packets come at `rate` / `size`. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)"""
     size: Size | None = None
+    """Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)"""
     sizes: Literal["fixed", "exponential"] | None = None
+    """Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")"""
 
 
 @dataclass(kw_only=True)
 class OnOff(SourceParams):
     """On-off sends bursts at a constant rate, separated by silence, with random
     lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
-
-    Args:
-        rate: Rate of the data during ON periods, headers not counted; the mean
-            rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s",
-            1bit/s to 1Tbit/s)
-        size: Size of a packet, headers not counted. (size, default "1000B", 1B
-            to 65507B)
-        on: Mean of the ON periods (ns-2's burst_time_). (duration, default
-            "500ms", from 1ns)
-        off: Mean of the OFF periods (ns-2's idle_time_). (duration, default
-            "500ms", from 1ns)
-        periods: Law of the lengths of both kinds of period. (one of
-            `exponential`, `pareto`, default "exponential")
-        shape: Shape of Pareto periods, above 1 (ns-2's shape_); the variance is
-            infinite up to 2. Unset: as `hurst` says, or else 1.5. (number,
-            default unset, up to 100)
-        hurst: Hurst parameter of the aggregate of many such sources, between
-            0.5 and 1, neither included: the shape of Pareto periods is 3 - 2
-            `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number,
-            default unset)
-        fraction: Where the unfinished part of a packet goes at the end of an ON
-            period. (one of `carried`, `rounded`, default "carried")
-        begin: First period of the source. (one of `stationary`, `on`, `off`,
-            default "stationary")
     """
 
     _name: ClassVar[str] = "on_off"
     rate: Rate | None = None
+    """Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`). (rate, default
+    "2Mbit/s", 1bit/s to 1Tbit/s)"""
     size: Size | None = None
+    """Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)"""
     on: Duration | None = None
+    """Mean of the ON periods (ns-2's burst_time_). (duration, default "500ms", from 1ns)"""
     off: Duration | None = None
+    """Mean of the OFF periods (ns-2's idle_time_). (duration, default "500ms", from 1ns)"""
     periods: Literal["exponential", "pareto"] | None = None
+    """Law of the lengths of both kinds of period. (one of `exponential`, `pareto`, default "exponential")"""
     shape: float | Automatic | None = None
+    """Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5. (number,
+    default unset, up to 100)"""
     hurst: float | Automatic | None = None
+    """Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2
+    `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number, default unset)"""
     fraction: Literal["carried", "rounded"] | None = None
+    """Where the unfinished part of a packet goes at the end of an ON period. (one of `carried`, `rounded`, default "carried")"""
     begin: Literal["stationary", "on", "off"] | None = None
+    """First period of the source. (one of `stationary`, `on`, `off`, default "stationary")"""
 
 
 @dataclass(kw_only=True)
 class Mmpp(SourceParams):
     """MMPP writes packets as a Poisson process whose rate changes with the state
     of a Markov chain (Heffes and Lucantoni 1986).
-
-    Args:
-        states: The states of the chain: `{ rate = "4Mbit/s", stay = "100ms" }`,
-            with `to = [...]` where not all others follow equally. (list of
-            table, default
-            [{"rate":"1Mbit/s","stay":"150ms","to":[]},{"rate":"4Mbit/s","stay":"50ms","to":[]}])
-        size: Mean size of a packet, headers not counted. (size, default
-            "1000B", 1B to 65507B)
-        sizes: Distribution of the sizes. (one of `fixed`, `exponential`,
-            default "fixed")
-        first: State it begins in, counted from 0. Unset: drawn from the
-            stationary law of the chain. (integer, default unset, 0 to 99)
     """
 
     _name: ClassVar[str] = "mmpp"
     states: Sequence[MmppStateTable] | None = None
+    """The states of the chain: `{ rate = "4Mbit/s", stay = "100ms" }`, with `to = [...]` where not all others follow equally. (list of
+    table, default [{"rate":"1Mbit/s","stay":"150ms","to":[]},{"rate":"4Mbit/s","stay":"50ms","to":[]}])"""
     size: Size | None = None
+    """Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)"""
     sizes: Literal["fixed", "exponential"] | None = None
+    """Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")"""
     first: int | Automatic | None = None
+    """State it begins in, counted from 0. Unset: drawn from the stationary law of the chain. (integer, default unset, 0 to 99)"""
 
 
 @dataclass(kw_only=True)
 class Video(SourceParams):
     """Video sends frames at an even pace, split into packets; their sizes follow
     an MPEG group of pictures (Rose 1995; Krunz and Tripathi 1997) or a trace.
-
-    Args:
-        fps: Frames a second. (number, default 25.0, 0.1 to 1000)
-        gop: Types of the frames of a group of pictures, in the order sent: the
-            letters I, P and B, at most 1000. (text, default "IBBPBBPBBPBB")
-        i_size: Mean size of an I frame, which is coded for itself. (size,
-            default "15kB", 1B to 10MB)
-        p_size: Mean size of a P frame, which is predicted from the one before.
-            (size, default "8000B", 1B to 10MB)
-        b_size: Mean size of a B frame, which is predicted from both sides.
-            (size, default "3000B", 1B to 10MB)
-        cv: Coefficient of variation of the sizes of each type, which are
-            lognormal; 0 for always the mean (Krunz and Tripathi 1997, section
-            3). (number, default 0.3, 0 to 10)
-        correlation: Correlation of the logarithms of neighbouring frames'
-            sizes, types set aside, below 1: autoregression of order 1. (number,
-            default 0.0, from 0)
-        trace: File with the size of each frame in bytes, a whole number on each
-            line, instead of the group of pictures; at its end it repeats. (path
-            of a file, default unset)
-        first: Frame of the group, or of the trace, that is sent first, counted
-            from 0. Unset: drawn, so that members of a group of flows differ.
-            (integer, default unset, from 0)
-        size: Largest packet that a frame is split into, headers not counted.
-            (size, default "1000B", 1B to 65507B)
-        spread: True if the packets of a frame are spread evenly over the time
-            until the next one, instead of written at once. (true or false,
-            default false)
     """
 
     _name: ClassVar[str] = "video"
     fps: float | None = None
+    """Frames a second. (number, default 25.0, 0.1 to 1000)"""
     gop: str | None = None
+    """Types of the frames of a group of pictures, in the order sent: the letters I, P and B, at most 1000. (text, default
+    "IBBPBBPBBPBB")"""
     i_size: Size | None = None
+    """Mean size of an I frame, which is coded for itself. (size, default "15kB", 1B to 10MB)"""
     p_size: Size | None = None
+    """Mean size of a P frame, which is predicted from the one before. (size, default "8000B", 1B to 10MB)"""
     b_size: Size | None = None
+    """Mean size of a B frame, which is predicted from both sides. (size, default "3000B", 1B to 10MB)"""
     cv: float | None = None
+    """Coefficient of variation of the sizes of each type, which are lognormal; 0 for always the mean (Krunz and Tripathi 1997, section
+    3). (number, default 0.3, 0 to 10)"""
     correlation: float | None = None
+    """Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1. (number, default
+    0.0, from 0)"""
     trace: FilePath | None = None
+    """File with the size of each frame in bytes, a whole number on each line, instead of the group of pictures; at its end it repeats.
+    (path of a file, default unset)"""
     first: int | Automatic | None = None
+    """Frame of the group, or of the trace, that is sent first, counted from 0. Unset: drawn, so that members of a group of flows differ.
+    (integer, default unset, from 0)"""
     size: Size | None = None
+    """Largest packet that a frame is split into, headers not counted. (size, default "1000B", 1B to 65507B)"""
     spread: bool | None = None
+    """True if the packets of a frame are spread evenly over the time until the next one, instead of written at once. (true or false,
+    default false)"""
 
 
 @dataclass(kw_only=True)
 class Voip(SourceParams):
     """VoIP sends the packets of a telephone's codec at a constant pace while
     someone speaks (RFC 3551; talk spurts of ITU-T P.59).
-
-    Args:
-        codec: The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`,
-            default "g711")
-        interval: Speech in a packet: a whole number of the codec's frames.
-            Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2).
-            (duration, default unset, 125us to 1s)
-        header: Bytes before the speech in each packet: 12 of RTP (RFC 3550
-            section 5.1). The headers of UDP and IP come on top. (size, default
-            "12B", up to 1000B)
-        vad: True if nothing is sent in silences (voice activity detection);
-            without, packets never cease. (true or false, default true)
-        talk: Mean of the talk spurts, which are exponential: 1.004 s in ITU-T
-            P.59, 352 ms in Brady's conversations. (duration, default "1.004s",
-            from 1ms)
-        silence: Mean of the silences, which are exponential: 1.587 s in ITU-T
-            P.59, 650 ms in Brady's conversations. (duration, default "1.587s",
-            from 1ms)
     """
 
     _name: ClassVar[str] = "voip"
     codec: Literal["g711", "g729", "g723_1_high", "g723_1_low"] | None = None
+    """The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`, default "g711")"""
     interval: Duration | None = None
+    """Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2). (duration,
+    default unset, 125us to 1s)"""
     header: Size | None = None
+    """Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top. (size, default
+    "12B", up to 1000B)"""
     vad: bool | None = None
+    """True if nothing is sent in silences (voice activity detection); without, packets never cease. (true or false, default true)"""
     talk: Duration | None = None
+    """Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations. (duration, default
+    "1.004s", from 1ms)"""
     silence: Duration | None = None
+    """Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations. (duration, default "1.587s",
+    from 1ms)"""
 
 
 @dataclass(kw_only=True)
@@ -2778,28 +2043,21 @@ class Replay(SourceParams):
     """Replay writes what a recording has, when it has it: each packet of the file
     becomes a datagram over UDP, a write over TCP (as tcpreplay does with
     packets, here with sizes and times alone).
-
-    Args:
-        file: A capture (pcap or pcapng), or a text file with the seconds and
-            the size of a packet on each line. The first packet is sent at the
-            start of the flow. (path of a file, required)
-        scale: Factor of all times: 2 halves the speed. With 1 times are those
-            of the file, to the nanosecond. (number, default 1.0, 0.000001 to
-            1000000)
-        repeat: True if the recording repeats after its last packet, one mean
-            gap later. (true or false, default false)
-        sizes: Which length of a packet is written. (one of `payload`, `packet`,
-            default "payload")
-        size: Size of every write, headers not counted. Unset: as recorded.
-            (size, default unset, 1B to 65507B)
     """
 
     _name: ClassVar[str] = "replay"
     file: FilePath | None = None
+    """A capture (pcap or pcapng), or a text file with the seconds and the size of a packet on each line. The first packet is sent at the
+    start of the flow. (path of a file, required)"""
     scale: float | None = None
+    """Factor of all times: 2 halves the speed. With 1 times are those of the file, to the nanosecond. (number, default 1.0, 0.000001 to
+    1000000)"""
     repeat: bool | None = None
+    """True if the recording repeats after its last packet, one mean gap later. (true or false, default false)"""
     sizes: Literal["payload", "packet"] | None = None
+    """Which length of a packet is written. (one of `payload`, `packet`, default "payload")"""
     size: Size | None = None
+    """Size of every write, headers not counted. Unset: as recorded. (size, default unset, 1B to 65507B)"""
 
 
 @dataclass(kw_only=True)
@@ -2808,43 +2066,31 @@ class RequestResponse(SourceParams):
     receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts
     the answers, a transaction lasts from a request to the last byte of its
     answer.
-
-    Args:
-        request: Size of a request: that of HTTP in IEEE 802.16m's evaluation
-            methodology. (size, default "350B", 1B to 1GB)
-        response: Mean size of an answer. (size, default "10kB", 1B to 1TB)
-        sizes: Distribution of the sizes of answers. (one of `fixed`,
-            `exponential`, `pareto`, `lognormal`, default "fixed")
-        shape: Shape of the Pareto distribution: the smaller, the heavier its
-            tail. (number, default 1.2, 1.01 to 100)
-        cv: Coefficient of variation of the lognormal distribution: standard
-            deviation over mean. (number, default 1.0, 0 to 100)
-        think: Mean time from the end of an answer to the next request.
-            (duration, default "100ms", up to 1h)
-        think_times: Distribution of the think times. (one of `fixed`,
-            `exponential`, default "exponential")
-        outstanding: Requests in the loop at a time, all asked at the start:
-            with more than one they follow one another without awaiting answers
-            (pipelining, RFC 9112 section 9.3.2). Answers come in the order of
-            the requests. (integer, default 1, 1 to 1000)
-        requests: Requests after whose answers the flow closes. Absent: no
-            limit. (integer, default unset, from 1)
-        timeout: Time after which what is missing of an answer is asked for
-            again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
-            TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
     """
 
     _name: ClassVar[str] = "request_response"
     request: Size | None = None
+    """Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology. (size, default "350B", 1B to 1GB)"""
     response: Size | None = None
+    """Mean size of an answer. (size, default "10kB", 1B to 1TB)"""
     sizes: Literal["fixed", "exponential", "pareto", "lognormal"] | None = None
+    """Distribution of the sizes of answers. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")"""
     shape: float | None = None
+    """Shape of the Pareto distribution: the smaller, the heavier its tail. (number, default 1.2, 1.01 to 100)"""
     cv: float | None = None
+    """Coefficient of variation of the lognormal distribution: standard deviation over mean. (number, default 1.0, 0 to 100)"""
     think: Duration | None = None
+    """Mean time from the end of an answer to the next request. (duration, default "100ms", up to 1h)"""
     think_times: Literal["fixed", "exponential"] | None = None
+    """Distribution of the think times. (one of `fixed`, `exponential`, default "exponential")"""
     outstanding: int | None = None
+    """Requests in the loop at a time, all asked at the start: with more than one they follow one another without awaiting answers
+    (pipelining, RFC 9112 section 9.3.2). Answers come in the order of the requests. (integer, default 1, 1 to 1000)"""
     requests: int | Automatic | None = None
+    """Requests after whose answers the flow closes. Absent: no limit. (integer, default unset, from 1)"""
     timeout: Duration | None = None
+    """Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP,
+    which repeats by itself. (duration, default unset, 1ms to 1h)"""
 
 
 @dataclass(kw_only=True)
@@ -2853,77 +2099,54 @@ class Web(SourceParams):
     flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them.
     A transaction is the loading of a page, from its first request to the last
     byte of its last object.
-
-    Args:
-        model: Model of a page's size. (one of `3gpp`, `rfc7928`, default
-            "3gpp")
-        request: Size of a request: 350 bytes in IEEE 802.16m's evaluation
-            methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)
-        page: `rfc7928`: size of a page (RFC 7928: 700 kB). (size, default
-            "700kB", 1B to 1TB)
-        main_mean: `3gpp`: mean size of a main object, before truncation (TR
-            25.892 annex A). (size, default "10710B", 1B to 1GB)
-        main_std: `3gpp`: standard deviation of the size of a main object,
-            before truncation (TR 25.892 annex A). (size, default "25032B", up
-            to 1GB)
-        main_min: `3gpp`: smallest main object (TR 25.892 annex A). (size,
-            default "100B", 1B to 1GB)
-        main_max: `3gpp`: largest main object (TR 25.892 annex A). (size,
-            default "2MB", 1B to 1TB)
-        object_mean: `3gpp`: mean size of an embedded object, before truncation
-            (TR 25.892 annex A). (size, default "7758B", 1B to 1GB)
-        object_std: `3gpp`: standard deviation of the size of an embedded
-            object, before truncation (TR 25.892 annex A). (size, default
-            "126168B", up to 1GB)
-        object_min: `3gpp`: smallest embedded object (TR 25.892 annex A). (size,
-            default "50B", 1B to 1GB)
-        object_max: `3gpp`: largest embedded object (TR 25.892 annex A). (size,
-            default "2MB", 1B to 1TB)
-        objects_shape: `3gpp`: shape of the Pareto law of the number of embedded
-            objects (alpha of TR 25.892 annex A). (number, default 1.1, 0.1 to
-            100)
-        objects_least: `3gpp`: least value of that law, which is subtracted from
-            what is drawn (k of TR 25.892 annex A). (integer, default 2, 1 to
-            10000)
-        objects_most: `3gpp`: greatest value of that law (m of TR 25.892 annex
-            A): a page has at most `objects_most - objects_least` embedded
-            objects. (integer, default 55, 1 to 10000)
-        parsing: `3gpp`: mean of the exponential time from the main object to
-            the requests of the embedded ones (TR 25.892 annex A). (duration,
-            default "130ms", up to 1h)
-        reading: Mean of the exponential time from the end of a page to the
-            next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with
-            `rfc7928`. (duration, default unset, up to 1h)
-        pipelined: True if all embedded objects are asked for at once (RFC 9112
-            section 9.3.2) instead of each after the one before it. (true or
-            false, default false)
-        pages: Pages after which the flow closes. Absent: no limit. (integer,
-            default unset, from 1)
-        timeout: Time after which what is missing of an object is asked for
-            again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
-            TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
     """
 
     _name: ClassVar[str] = "web"
     model: Literal["3gpp", "rfc7928"] | None = None
+    """Model of a page's size. (one of `3gpp`, `rfc7928`, default "3gpp")"""
     request: Size | None = None
+    """Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)"""
     page: Size | None = None
+    """`rfc7928`: size of a page (RFC 7928: 700 kB). (size, default "700kB", 1B to 1TB)"""
     main_mean: Size | None = None
+    """`3gpp`: mean size of a main object, before truncation (TR 25.892 annex A). (size, default "10710B", 1B to 1GB)"""
     main_std: Size | None = None
+    """`3gpp`: standard deviation of the size of a main object, before truncation (TR 25.892 annex A). (size, default "25032B", up to
+    1GB)"""
     main_min: Size | None = None
+    """`3gpp`: smallest main object (TR 25.892 annex A). (size, default "100B", 1B to 1GB)"""
     main_max: Size | None = None
+    """`3gpp`: largest main object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)"""
     object_mean: Size | None = None
+    """`3gpp`: mean size of an embedded object, before truncation (TR 25.892 annex A). (size, default "7758B", 1B to 1GB)"""
     object_std: Size | None = None
+    """`3gpp`: standard deviation of the size of an embedded object, before truncation (TR 25.892 annex A). (size, default "126168B", up
+    to 1GB)"""
     object_min: Size | None = None
+    """`3gpp`: smallest embedded object (TR 25.892 annex A). (size, default "50B", 1B to 1GB)"""
     object_max: Size | None = None
+    """`3gpp`: largest embedded object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)"""
     objects_shape: float | None = None
+    """`3gpp`: shape of the Pareto law of the number of embedded objects (alpha of TR 25.892 annex A). (number, default 1.1, 0.1 to 100)"""
     objects_least: int | None = None
+    """`3gpp`: least value of that law, which is subtracted from what is drawn (k of TR 25.892 annex A). (integer, default 2, 1 to 10000)"""
     objects_most: int | None = None
+    """`3gpp`: greatest value of that law (m of TR 25.892 annex A): a page has at most `objects_most - objects_least` embedded objects.
+    (integer, default 55, 1 to 10000)"""
     parsing: Duration | None = None
+    """`3gpp`: mean of the exponential time from the main object to the requests of the embedded ones (TR 25.892 annex A). (duration,
+    default "130ms", up to 1h)"""
     reading: Duration | None = None
+    """Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with
+    `rfc7928`. (duration, default unset, up to 1h)"""
     pipelined: bool | None = None
+    """True if all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it. (true or
+    false, default false)"""
     pages: int | Automatic | None = None
+    """Pages after which the flow closes. Absent: no limit. (integer, default unset, from 1)"""
     timeout: Duration | None = None
+    """Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP,
+    which repeats by itself. (duration, default unset, 1ms to 1h)"""
 
 
 @dataclass(kw_only=True)
@@ -2931,44 +2154,31 @@ class Tfrc(SourceParams):
     """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348):
     that of the throughput equation for the measured loss event rate, smoother
     than TCP's. Nothing is retransmitted. The flow needs `udp`.
-
-    Args:
-        source: Source of the data: any other source. A write is a packet, or
-            several if it is larger than `size`. (source: name or table, default
-            "bulk")
-        size: Largest payload of a packet: the segment size s, as which the mean
-            of recent packets counts if they vary (RFC 5348 section 4.1). (size,
-            default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes
-            are discarded. A write that finds less waiting is taken whole.
-            (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: sequence number,
-            time stamp and round-trip estimate of 4 bytes each (RFC 5348 section
-            3.2.1). (size, default "12B", 0B to 1000B)
-        feedback: Feedback packet after the header of UDP: time stamp of the
-            last data packet, delay since then, receive rate, loss event rate
-            and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the
-            number is ours). (size, default "20B", 0B to 1000B)
-        oscillation_reduction: True if the rate falls with a growing round-trip
-            time within the round trip (RFC 5348 section 4.5). (true or false,
-            default true)
-        history_discounting: True if a long loss-free time discounts the loss
-            intervals before it (RFC 5348 section 5.5). (true or false, default
-            true)
-        credit: Unused time to send that may be made up for in a burst, in round
-            trips; RFC 5348 section 4.6 allows one at most. (number, default
-            0.0, 0 to 1)
     """
 
     _name: ClassVar[str] = "tfrc"
     source: Source | None = None
+    """Source of the data: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default
+    "bulk")"""
     size: Size | None = None
+    """Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1).
+    (size, default "1000B", 1B to 65507B)"""
     buffer: Size | None = None
+    """Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole.
+    (size, default "1MB", from 1B)"""
     data_header: Size | None = None
+    """Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section
+    3.2.1). (size, default "12B", 0B to 1000B)"""
     feedback: Size | None = None
+    """Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and
+    number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours). (size, default "20B", 0B to 1000B)"""
     oscillation_reduction: bool | None = None
+    """True if the rate falls with a growing round-trip time within the round trip (RFC 5348 section 4.5). (true or false, default true)"""
     history_discounting: bool | None = None
+    """True if a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5). (true or false, default true)"""
     credit: float | None = None
+    """Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most. (number, default
+    0.0, 0 to 1)"""
 
 
 @dataclass(kw_only=True)
@@ -2977,168 +2187,125 @@ class Rap(SourceParams):
     TCP's additive increase and multiplicative decrease (Rejaie, Handley and
     Estrin 1999). Each packet is acknowledged, nothing is retransmitted. The
     flow needs `udp`.
-
-    Args:
-        source: Source of the data: any other source. A write is a packet, or
-            several if it is larger than `size`. (source: name or table, default
-            "bulk")
-        size: Largest payload of a packet. (size, default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes
-            are discarded. A write that finds less waiting is taken whole.
-            (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: its sequence
-            number. (size, default "4B", 0B to 1000B)
-        ack: Acknowledgment after the header of UDP: the packet it answers, the
-            highest received, and the last hole before that. (size, default
-            "16B", 0B to 1000B)
-        increase: Packets a round trip by which the rate grows in a round trip
-            (increase/decrease algorithm of the paper; ns-2's alpha_). (number,
-            default 1.0, 0.01 to 100)
-        decrease: Share of the rate that a loss leaves (increase/decrease
-            algorithm; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)
-        initial_rtt: Round-trip time that is assumed before the first sample;
-            the first packets leave that far apart (ns-2). (duration, default
-            "2s", 1us to 64s)
-        srtt_gain: Weight of a sample in the smoothed round-trip time (Jacobson
-            and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to
-            1)
-        deviation_gain: Weight of a sample in the mean deviation of the
-            round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001
-            to 1)
-        timeout_srtt: Smoothed round-trip times in a timeout (ns-2's mu_).
-            (number, default 1.2, 1 to 10)
-        timeout_deviation: Mean deviations in a timeout (Jacobson and Karels;
-            ns-2's phi_). (number, default 4.0, 0 to 10)
-        used: Share of the allowed packets that must have been sent in a round
-            trip for the rate to grow (ns-2's dpthresh_, in per cent). (number,
-            default 0.5, 0 to 1)
-        fine_grain: True if the gap follows the ratio of the short-term to the
-            long-term mean of the round-trip time (fine-grain adaptation). (true
-            or false, default false)
-        frtt_gain: Weight of a sample in the short-term mean of the round-trip
-            time, K_frtt. (number, default 0.9, 0.001 to 1)
-        xrtt_gain: Weight of a sample in the long-term mean of the round-trip
-            time, K_xrtt. (number, default 0.01, 0.001 to 1)
     """
 
     _name: ClassVar[str] = "rap"
     source: Source | None = None
+    """Source of the data: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default
+    "bulk")"""
     size: Size | None = None
+    """Largest payload of a packet. (size, default "1000B", 1B to 65507B)"""
     buffer: Size | None = None
+    """Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole.
+    (size, default "1MB", from 1B)"""
     data_header: Size | None = None
+    """Header of a data packet after that of UDP: its sequence number. (size, default "4B", 0B to 1000B)"""
     ack: Size | None = None
+    """Acknowledgment after the header of UDP: the packet it answers, the highest received, and the last hole before that. (size, default
+    "16B", 0B to 1000B)"""
     increase: float | None = None
+    """Packets a round trip by which the rate grows in a round trip (increase/decrease algorithm of the paper; ns-2's alpha_). (number,
+    default 1.0, 0.01 to 100)"""
     decrease: float | None = None
+    """Share of the rate that a loss leaves (increase/decrease algorithm; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)"""
     initial_rtt: Duration | None = None
+    """Round-trip time that is assumed before the first sample; the first packets leave that far apart (ns-2). (duration, default "2s",
+    1us to 64s)"""
     srtt_gain: float | None = None
+    """Weight of a sample in the smoothed round-trip time (Jacobson and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to
+    1)"""
     deviation_gain: float | None = None
+    """Weight of a sample in the mean deviation of the round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001 to 1)"""
     timeout_srtt: float | None = None
+    """Smoothed round-trip times in a timeout (ns-2's mu_). (number, default 1.2, 1 to 10)"""
     timeout_deviation: float | None = None
+    """Mean deviations in a timeout (Jacobson and Karels; ns-2's phi_). (number, default 4.0, 0 to 10)"""
     used: float | None = None
+    """Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent).
+    (number, default 0.5, 0 to 1)"""
     fine_grain: bool | None = None
+    """True if the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation). (true or
+    false, default false)"""
     frtt_gain: float | None = None
+    """Weight of a sample in the short-term mean of the round-trip time, K_frtt. (number, default 0.9, 0.001 to 1)"""
     xrtt_gain: float | None = None
+    """Weight of a sample in the long-term mean of the round-trip time, K_xrtt. (number, default 0.01, 0.001 to 1)"""
 
 
 @dataclass(kw_only=True)
 class TimeSlots(ControlParams):
     """Time slots let the flows of a node send one at a time, round robin, for a
     number of slots that depends on the priority (yang2001, section 3.2).
-
-    Args:
-        nodes: Nodes whose flows are governed, each node by a ring of its own.
-            Absent: every node that sends. (list of text, default unset)
-        flows: Flows that are governed, by the name of a group or of a member.
-            Absent: all that begin at these nodes. (list of text, default unset)
-        slot: Length of a slot; 0.1 s fits the times that the paper prints.
-            (duration, default "100ms", 1us to 100s)
-        slots: Slots of a turn for the priorities 1 to 6: tsn(P) = 2^(9-P).
-            (list of integer, default [256,128,64,32,16,8])
-        order: Order in which the ring runs. (one of `file`, `interleaved`,
-            `priority`, default "file")
-        aging: For each such time that a flow has been closed, its priority is
-            better by one, but not better than 1. Absent: priorities stay.
-            (duration, default unset, from 1us)
-        acks: Treatment of acknowledgments by a closed TCP sender. (one of
-            `heard`, `ignored`, default "heard")
     """
 
     _name: ClassVar[str] = "time_slots"
     nodes: Sequence[str] | Automatic | None = None
+    """Nodes whose flows are governed, each node by a ring of its own. Absent: every node that sends. (list of text, default unset)"""
     flows: Sequence[str] | Automatic | None = None
+    """Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default
+    unset)"""
     slot: Duration | None = None
+    """Length of a slot; 0.1 s fits the times that the paper prints. (duration, default "100ms", 1us to 100s)"""
     slots: Sequence[int] | None = None
+    """Slots of a turn for the priorities 1 to 6: tsn(P) = 2^(9-P). (list of integer, default [256,128,64,32,16,8])"""
     order: Literal["file", "interleaved", "priority"] | None = None
+    """Order in which the ring runs. (one of `file`, `interleaved`, `priority`, default "file")"""
     aging: Duration | None = None
+    """For each such time that a flow has been closed, its priority is better by one, but not better than 1. Absent: priorities stay.
+    (duration, default unset, from 1us)"""
     acks: Literal["heard", "ignored"] | None = None
+    """Treatment of acknowledgments by a closed TCP sender. (one of `heard`, `ignored`, default "heard")"""
 
 
 @dataclass(kw_only=True)
 class CongestionSignal(ControlParams):
     """Congestion-signal control stops the lower priorities of a node when one of
     its TCP flows meets congestion (yang2001, section 3.1).
-
-    Args:
-        nodes: Nodes whose flows are governed, each node by itself. Absent:
-            every node that sends. (list of text, default unset)
-        flows: Flows that are governed, by the name of a group or of a member.
-            Absent: all that begin at these nodes. (list of text, default unset)
-        signal: Event that counts as a sign of congestion. (one of `loss`,
-            `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")
-        hold: Which flows a sign stops. (one of `lower`, `worst`, default
-            "lower")
-        clear: After this time without a sign held flows are released. Absent:
-            not before the better ones are over. (duration, default "5s", from
-            1us)
-        release: Which held flows come back at a time. (one of `best`, `all`,
-            default "best")
-        aging: For each such time that a flow has been held, its priority is
-            better by one, but not better than 1. Absent: priorities stay.
-            (duration, default unset, from 1us)
-        acks: Treatment of acknowledgments by a held TCP sender. (one of
-            `heard`, `ignored`, default "heard")
     """
 
     _name: ClassVar[str] = "congestion_signal"
     nodes: Sequence[str] | Automatic | None = None
+    """Nodes whose flows are governed, each node by itself. Absent: every node that sends. (list of text, default unset)"""
     flows: Sequence[str] | Automatic | None = None
+    """Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default
+    unset)"""
     signal: Literal["loss", "fast_retransmit", "timeout", "loss_or_mark"] | None = None
+    """Event that counts as a sign of congestion. (one of `loss`, `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")"""
     hold: Literal["lower", "worst"] | None = None
+    """Which flows a sign stops. (one of `lower`, `worst`, default "lower")"""
     clear: Duration | None = None
+    """After this time without a sign held flows are released. Absent: not before the better ones are over. (duration, default "5s", from
+    1us)"""
     release: Literal["best", "all"] | None = None
+    """Which held flows come back at a time. (one of `best`, `all`, default "best")"""
     aging: Duration | None = None
+    """For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay.
+    (duration, default unset, from 1us)"""
     acks: Literal["heard", "ignored"] | None = None
+    """Treatment of acknowledgments by a held TCP sender. (one of `heard`, `ignored`, default "heard")"""
 
 
 @dataclass(kw_only=True)
 class Dumbbell(TopologyParams):
     """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link
     `bottleneck` from r1 to r2. Access links are named like their host.
-
-    Args:
-        pairs: Number of host pairs. (integer, default 1, 1 to 1000000)
-        access: Access links of both sides, from host to router; default 100
-            Mbit/s, 1 ms and a queue for 100,000 packets. (table, default unset)
-        left: Access links of the left side, if they differ from `access`.
-            (table, default unset)
-        right: Access links of the right side, if they differ from `access`.
-            (table, default unset)
-        delays: Delay of each left access link, one per pair; overrides `left`.
-            (list of duration, default unset)
-        rates: Rate of each left access link, one per pair; overrides `left`.
-            (list of rate, default unset)
-        bottleneck: Link from r1 to r2; default 10 Mbit/s and 20 ms. (table,
-            default unset)
     """
 
     _name: ClassVar[str] = "dumbbell"
     pairs: int | None = None
+    """Number of host pairs. (integer, default 1, 1 to 1000000)"""
     access: PipeTable | None = None
+    """Access links of both sides, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets. (table, default unset)"""
     left: PipeTable | Automatic | None = None
+    """Access links of the left side, if they differ from `access`. (table, default unset)"""
     right: PipeTable | Automatic | None = None
+    """Access links of the right side, if they differ from `access`. (table, default unset)"""
     delays: Sequence[Duration] | Automatic | None = None
+    """Delay of each left access link, one per pair; overrides `left`. (list of duration, default unset)"""
     rates: Sequence[Rate] | Automatic | None = None
+    """Rate of each left access link, one per pair; overrides `left`. (list of rate, default unset)"""
     bottleneck: PipeTable | None = None
+    """Link from r1 to r2; default 10 Mbit/s and 20 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3146,22 +2313,17 @@ class Star(TopologyParams):
     """Hosts c0, c1... and `server` on the router r. Client links are named like
     their host and lead to the router; the link `server` leads from the router
     to the server.
-
-    Args:
-        clients: Number of clients. (integer, default 1, 1 to 100000)
-        access: Links of the clients; default 10 Mbit/s and 3 ms. (table,
-            default unset)
-        server: Link of the server; default 50 Mbit/s and 10 ms. (table, default
-            unset)
-        queue: Queue of every link direction without one of its own. (queue:
-            name or table, default unset)
     """
 
     _name: ClassVar[str] = "star"
     clients: int | None = None
+    """Number of clients. (integer, default 1, 1 to 100000)"""
     access: PipeTable | None = None
+    """Links of the clients; default 10 Mbit/s and 3 ms. (table, default unset)"""
     server: PipeTable | None = None
+    """Link of the server; default 50 Mbit/s and 10 ms. (table, default unset)"""
     queue: Queue | Automatic | None = None
+    """Queue of every link direction without one of its own. (queue: name or table, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3169,20 +2331,15 @@ class ParkingLot(TopologyParams):
     """Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the
     two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and
     so on.
-
-    Args:
-        hops: Number of bottlenecks in the chain. (integer, default 3, 1 to
-            1000)
-        access: Access links, from host to router; default 100 Mbit/s, 1 ms and
-            a queue for 100,000 packets. (table, default unset)
-        bottleneck: Links of the chain; default 10 Mbit/s and 20 ms. (table,
-            default unset)
     """
 
     _name: ClassVar[str] = "parking_lot"
     hops: int | None = None
+    """Number of bottlenecks in the chain. (integer, default 3, 1 to 1000)"""
     access: PipeTable | None = None
+    """Access links, from host to router; default 100 Mbit/s, 1 ms and a queue for 100,000 packets. (table, default unset)"""
     bottleneck: PipeTable | None = None
+    """Links of the chain; default 10 Mbit/s and 20 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3191,53 +2348,45 @@ class FatTree(TopologyParams):
     pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2
     core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like
     their host, or LOWER-UPPER.
-
-    Args:
-        k: Ports of a switch, an even number. (integer, default 4, 2 to 64)
-        rate: Rate of every link. (rate, default "10Gbit/s", 1bit/s to 10Tbit/s)
-        delay: Propagation delay of every link. (duration, default "1us", up to
-            1h)
-        queue: Queue of every direction of every link. Absent: DropTail with its
-            defaults. (queue: name or table, default unset)
     """
 
     _name: ClassVar[str] = "fat_tree"
     k: int | None = None
+    """Ports of a switch, an even number. (integer, default 4, 2 to 64)"""
     rate: Rate | None = None
+    """Rate of every link. (rate, default "10Gbit/s", 1bit/s to 10Tbit/s)"""
     delay: Duration | None = None
+    """Propagation delay of every link. (duration, default "1us", up to 1h)"""
     queue: Queue | Automatic | None = None
+    """Queue of every direction of every link. Absent: DropTail with its defaults. (queue: name or table, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Grid(TopologyParams):
     """Nodes n0, n1... row by row, each joined to the next in its row and in its
     column. Links are called n0-n1, the lower number first.
-
-    Args:
-        rows: Number of rows. (integer, default 3, 1 to 1000)
-        columns: Number of nodes per row. (integer, default 3, 2 to 1000)
-        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "grid"
     rows: int | None = None
+    """Number of rows. (integer, default 3, 1 to 1000)"""
     columns: int | None = None
+    """Number of nodes per row. (integer, default 3, 2 to 1000)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s and 5 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
 class Ring(TopologyParams):
     """Nodes n0, n1... in a circle, each joined to the next and the last to the
     first. Links are called n0-n1, the lower number first.
-
-    Args:
-        nodes: Number of nodes. (integer, default 8, 3 to 100000)
-        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "ring"
     nodes: int | None = None
+    """Number of nodes. (integer, default 8, 3 to 100000)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s and 5 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3245,23 +2394,19 @@ class Tree(TopologyParams):
     """Balanced tree: the root n0, below it level by level the switches n1, n2...,
     and below the lowest of them the hosts h0, h1... A link is named like the
     node at its lower end, and leads up from there.
-
-    Args:
-        fanout: Nodes below each switch. (integer, default 2, 2 to 1000)
-        depth: Links from a host to the root. (integer, default 3, 1 to 16)
-        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
-        rates: Rate of the links of each level, from the root down to the hosts;
-            overrides `link`. (list of rate, default unset)
-        delays: Delay of the links of each level, from the root down to the
-            hosts; overrides `link`. (list of duration, default unset)
     """
 
     _name: ClassVar[str] = "tree"
     fanout: int | None = None
+    """Nodes below each switch. (integer, default 2, 2 to 1000)"""
     depth: int | None = None
+    """Links from a host to the root. (integer, default 3, 1 to 16)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s and 5 ms. (table, default unset)"""
     rates: Sequence[Rate] | Automatic | None = None
+    """Rate of the links of each level, from the root down to the hosts; overrides `link`. (list of rate, default unset)"""
     delays: Sequence[Duration] | Automatic | None = None
+    """Delay of the links of each level, from the root down to the hosts; overrides `link`. (list of duration, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3270,42 +2415,34 @@ class LeafSpine(TopologyParams):
     s1..., leaves l0, l1..., each joined to every spine, and the hosts of the
     leaves, h0, h1... over all leaves. Links are named like their host, or
     LEAF-SPINE.
-
-    Args:
-        spines: Number of spines, which is the number of equally short paths
-            between leaves. (integer, default 2, 1 to 256)
-        leaves: Number of leaves. (integer, default 4, 2 to 1024)
-        hosts: Hosts per leaf. (integer, default 4, 1 to 256)
-        access: Links of the hosts, from host to leaf; default 10 Gbit/s and 1
-            us. (table, default unset)
-        fabric: Links between the layers, from leaf to spine; default 40 Gbit/s
-            and 1 us. (table, default unset)
-        queue: Queue of every link direction without one of its own. (queue:
-            name or table, default unset)
     """
 
     _name: ClassVar[str] = "leaf_spine"
     spines: int | None = None
+    """Number of spines, which is the number of equally short paths between leaves. (integer, default 2, 1 to 256)"""
     leaves: int | None = None
+    """Number of leaves. (integer, default 4, 2 to 1024)"""
     hosts: int | None = None
+    """Hosts per leaf. (integer, default 4, 1 to 256)"""
     access: PipeTable | None = None
+    """Links of the hosts, from host to leaf; default 10 Gbit/s and 1 us. (table, default unset)"""
     fabric: PipeTable | None = None
+    """Links between the layers, from leaf to spine; default 40 Gbit/s and 1 us. (table, default unset)"""
     queue: Queue | Automatic | None = None
+    """Queue of every link direction without one of its own. (queue: name or table, default unset)"""
 
 
 @dataclass(kw_only=True)
 class FullMesh(TopologyParams):
     """Nodes n0, n1... with a link between any two, so every path has one link.
     Links are called n0-n1, the lower number first.
-
-    Args:
-        nodes: Number of nodes. (integer, default 5, 2 to 600)
-        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "full_mesh"
     nodes: int | None = None
+    """Number of nodes. (integer, default 5, 2 to 600)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s and 5 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
@@ -3313,30 +2450,23 @@ class RandomGeometric(TopologyParams):
     """Random geometric graph (Gilbert 1961): nodes n0, n1... scattered uniformly
     over a square, two of them joined if they are at most `radius` apart. Links
     are called n0-n1, the lower number first.
-
-    Args:
-        nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        across: Propagation delay along a side of the square; the delay of a
-            link is proportional to its length. If `link` has a delay, all links
-            have that. (duration, default "10ms", up to 10min)
-        islands: Treatment of a network that is not connected. (one of `join`,
-            `refuse`, default "join")
-        seed: Seed of the network. The seed of the run does not change it.
-            (integer, default 1, from 0)
-        link: Links; default 10 Mbit/s, and a delay by their length. (table,
-            default unset)
-        radius: Largest distance of joined nodes, in sides of the square.
-            Networks are seldom connected below sqrt(ln n / (pi n)). (number,
-            default 0.2, 0 to 1.5)
     """
 
     _name: ClassVar[str] = "random_geometric"
     nodes: int | None = None
+    """Number of nodes. (integer, default 50, 2 to 10000)"""
     across: Duration | None = None
+    """Propagation delay along a side of the square; the delay of a link is proportional to its length. If `link` has a delay, all links
+    have that. (duration, default "10ms", up to 10min)"""
     islands: Literal["join", "refuse"] | None = None
+    """Treatment of a network that is not connected. (one of `join`, `refuse`, default "join")"""
     seed: int | None = None
+    """Seed of the network. The seed of the run does not change it. (integer, default 1, from 0)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s, and a delay by their length. (table, default unset)"""
     radius: float | None = None
+    """Largest distance of joined nodes, in sides of the square. Networks are seldom connected below sqrt(ln n / (pi n)). (number,
+    default 0.2, 0 to 1.5)"""
 
 
 @dataclass(kw_only=True)
@@ -3345,32 +2475,24 @@ class Waxman(TopologyParams):
     scattered uniformly over a square, two of them at distance d joined with
     probability beta exp(-d / (alpha L)), where L is the largest distance. Links
     are called n0-n1, the lower number first.
-
-    Args:
-        nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        across: Propagation delay along a side of the square; the delay of a
-            link is proportional to its length. If `link` has a delay, all links
-            have that. (duration, default "10ms", up to 10min)
-        islands: Treatment of a network that is not connected. (one of `join`,
-            `refuse`, default "join")
-        seed: Seed of the network. The seed of the run does not change it.
-            (integer, default 1, from 0)
-        link: Links; default 10 Mbit/s, and a delay by their length. (table,
-            default unset)
-        alpha: Decay of the probability with the distance: a larger value means
-            more long links. (number, default 0.15, 0.001 to 1)
-        beta: Probability at distance zero: a larger value means more links.
-            (number, default 0.6, 0 to 1)
     """
 
     _name: ClassVar[str] = "waxman"
     nodes: int | None = None
+    """Number of nodes. (integer, default 50, 2 to 10000)"""
     across: Duration | None = None
+    """Propagation delay along a side of the square; the delay of a link is proportional to its length. If `link` has a delay, all links
+    have that. (duration, default "10ms", up to 10min)"""
     islands: Literal["join", "refuse"] | None = None
+    """Treatment of a network that is not connected. (one of `join`, `refuse`, default "join")"""
     seed: int | None = None
+    """Seed of the network. The seed of the run does not change it. (integer, default 1, from 0)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s, and a delay by their length. (table, default unset)"""
     alpha: float | None = None
+    """Decay of the probability with the distance: a larger value means more long links. (number, default 0.15, 0.001 to 1)"""
     beta: float | None = None
+    """Probability at distance zero: a larger value means more links. (number, default 0.6, 0 to 1)"""
 
 
 @dataclass(kw_only=True)
@@ -3379,34 +2501,28 @@ class BarabasiAlbert(TopologyParams):
     links + 1 nodes at first; each further node is joined to `links` others,
     with probabilities proportional to their numbers of links. Nodes are n0,
     n1... by age; links are called n0-n1, the lower number first.
-
-    Args:
-        nodes: Number of nodes. (integer, default 50, 2 to 100000)
-        links: Links that each new node adds. (integer, default 2, 1 to 100)
-        seed: Seed of the network. The seed of the run does not change it.
-            (integer, default 1, from 0)
-        link: Links; default 10 Mbit/s and 5 ms. (table, default unset)
     """
 
     _name: ClassVar[str] = "barabasi_albert"
     nodes: int | None = None
+    """Number of nodes. (integer, default 50, 2 to 100000)"""
     links: int | None = None
+    """Links that each new node adds. (integer, default 2, 1 to 100)"""
     seed: int | None = None
+    """Seed of the network. The seed of the run does not change it. (integer, default 1, from 0)"""
     link: PipeTable | None = None
+    """Links; default 10 Mbit/s and 5 ms. (table, default unset)"""
 
 
 @dataclass(kw_only=True)
 class FreeSpace(PropagationParams):
     """Free space (Friis 1946): path loss 20 log10(4 pi d / wavelength) dB at
     distance d.
-
-    Args:
-        frequency_ghz: Carrier frequency in GHz. (number, default 2.4, 0.1 to
-            100)
     """
 
     _name: ClassVar[str] = "free_space"
     frequency_ghz: float | None = None
+    """Carrier frequency in GHz. (number, default 2.4, 0.1 to 100)"""
 
 
 @dataclass(kw_only=True)
@@ -3414,46 +2530,35 @@ class TwoRay(PropagationParams):
     """Two-ray ground reflection (Rappaport 2002, section 4.6): fourth power of the
     distance beyond the crossover at 4 pi h^2 / wavelength, free space before
     it.
-
-    Args:
-        frequency_ghz: Carrier frequency in GHz. (number, default 2.4, 0.1 to
-            100)
-        height_m: Height of all antennas in metres. (number, default 1.5, 0.01
-            to 1000)
     """
 
     _name: ClassVar[str] = "two_ray"
     frequency_ghz: float | None = None
+    """Carrier frequency in GHz. (number, default 2.4, 0.1 to 100)"""
     height_m: float | None = None
+    """Height of all antennas in metres. (number, default 1.5, 0.01 to 1000)"""
 
 
 @dataclass(kw_only=True)
 class LogDistance(PropagationParams):
     """Log-distance (Rappaport 2002, section 4.9.1): path loss at one metre plus 10
     * exponent * log10(d) dB.
-
-    Args:
-        first_metre_db: Path loss at one metre, in dB: 40.05 for free space at
-            2.4 GHz, 46.67 at 5.15 GHz. (number, default 40.05, 0 to 200)
-        exponent: Path loss exponent: 2 in free space, 2.7 to 5 in urban areas.
-            (number, default 3.0, 1 to 10)
     """
 
     _name: ClassVar[str] = "log_distance"
     first_metre_db: float | None = None
+    """Path loss at one metre, in dB: 40.05 for free space at 2.4 GHz, 46.67 at 5.15 GHz. (number, default 40.05, 0 to 200)"""
     exponent: float | None = None
+    """Path loss exponent: 2 in free space, 2.7 to 5 in urban areas. (number, default 3.0, 1 to 10)"""
 
 
 @dataclass(kw_only=True)
 class FixedRange(PropagationParams):
-    """No loss up to a range, no reception beyond it.
-
-    Args:
-        range_m: Range in metres. (number, default 250.0, 0.1 to 100000)
-    """
+    """No loss up to a range, no reception beyond it."""
 
     _name: ClassVar[str] = "fixed_range"
     range_m: float | None = None
+    """Range in metres. (number, default 250.0, 0.1 to 100000)"""
 
 
 @dataclass(kw_only=True)
@@ -3462,523 +2567,353 @@ class Tcp(TransportParams):
     both ends of a flow share the values. The defaults are the preset `modern`,
     the common ground of current stacks. A preset is a named set of values: see
     `fairlane explain rfc`.
-
-    Args:
-        preset: Preset: named set of values for the parameters not given. (one
-            of `modern`, `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`, default
-            "modern")
-        cc: Congestion control algorithm; it owns the window (RFC 5681 section
-            3). (cc: name or table, default "cubic")
-        recovery: Loss recovery scheme. Unset: the one that `cc` implies. (one
-            of `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
-            `ns3`, default unset)
-        mss: Largest payload of a segment, without options (SMSS of RFC 5681
-            section 2). (size, default "1460B", 1B to 65000B)
-        window: Upper limit of the send window, independent of the congestion
-            window (ns-2 `window_`; a send buffer). Unset: no limit. (packets or
-            bytes, default unset, from 1p)
-        receive_window: Receive buffer, advertised as the receive window (RFC
-            9293 section 3.8.6). The default allows 670 Mbit/s over 100 ms.
-            Unset: no flow control. (size, default "8MiB", from 1B)
-        receive_buffer: Receive buffer at the start of a connection. It grows up
-            to `receive_window` with the data that the application reads in a
-            round trip; the window is the part of it that payload can fill
-            (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not
-            below `receive_window`: the window is that from the start. (size,
-            default unset, from 1KiB)
-        window_scaling: Use the window scale option (RFC 7323 section 2);
-            without it at most 65535 bytes are advertised. (true or false,
-            default true)
-        handshake: Open the connection with SYN and SYN-ACK (RFC 9293 section
-            3.5); false: data flows at once. (true or false, default true)
-        handshake_ack: Acknowledge the SYN-ACK with a segment of its own (RFC
-            9293 section 3.5); false: with the first data. (true or false,
-            default true)
-        fast_open: TCP Fast Open (RFC 7413): data in the SYN, which saves a
-            round trip. Needs `handshake` and `handshake_ack`. The connection
-            opens with the first write. With `cookie`, the flow that starts
-            first between two nodes requests a cookie, and those that start
-            later have it. No preset sets it: Linux has the client's half on
-            (`tcp_fastopen` 1), but uses it only if the application requests it
-            (`MSG_FASTOPEN`). (one of `off`, `cookie`, `no_cookie`, default
-            "off")
-        fin: Signal the end of the data with FIN (RFC 9293 section 3.6). (true
-            or false, default true)
-        time_wait: Time for which the end that closed first answers late
-            segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards
-            it refuses them. (duration, default "240s", up to 1h)
-        old_segments: Late segments that are accepted (RFC 9293 section
-            3.10.7.4). (one of `rfc`, `linux`, default "rfc")
-        challenge_acks: Most challenge ACKs per `challenge_interval` (RFC 5961
-            section 7; Linux 1). (integer, default 10, from 0)
-        challenge_interval: Interval of `challenge_acks` (RFC 5961 section 7;
-            Linux `tcp_invalid_ratelimit`, 500 ms). (duration, default "5s", up
-            to 1h)
-        initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size
-            such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of
-            `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default
-            "rfc6928")
-        initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high
-            (RFC 5681 section 3.1), or `window` with `ssthresh_from_window`.
-            (packets or bytes, default unset, from 1p)
-        ssthresh_from_window: Use `window` as the initial slow-start threshold
-            where none is set (ns-2). (true or false, default false)
-        syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it
-            as a loss of data). Unset: unchanged. (packets or bytes, default
-            unset, from 1p)
-        byte_counting: Most segments that one acknowledgment counts for in
-            growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation
-            2). Unset: every acknowledgment counts as one segment, however much
-            it covers (RFC 2581). (integer, default 1000, from 1)
-        avoidance_counts_all: Apply `byte_counting` to slow start alone;
-            congestion avoidance counts all bytes acknowledged (RFC 3465
-            sections 2.1 and 2.2; ns-3). (true or false, default false)
-        growth_unit: Unit of growth in congestion avoidance. `byte` is for Reno,
-            Veno, Westwood, H-TCP, YeAH and Vegas; `segment` is for Reno, DCTCP,
-            HighSpeed, Illinois, Hybla and Scalable. (one of `fraction`, `byte`,
-            `segment`, default "fraction")
-        slow_start: End of slow start before a loss. Unset: the algorithm's own
-            choice, which is the standard one for all but CUBIC. (one of
-            `standard`, `limited`, `hystart_plus_plus`, `hystart`, default
-            unset)
-        max_ssthresh: Window beyond which limited slow start adds at most half
-            of it per round trip (max_ssthresh of RFC 3742 section 2). (packets
-            or bytes, default "100p", from 1p)
-        hystart_divisor: Rise of the round-trip time that ends slow start, as a
-            divisor: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC
-            9406 section 4.3), HyStart 1/8 of the smallest (Linux). (number,
-            default 8.0, 0.1 to 1000)
-        hystart_min: Smallest such rise (MIN_RTT_THRESH of RFC 9406 section 4.3;
-            Linux). (duration, default "4ms", up to 10s)
-        hystart_max: Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3;
-            Linux). (duration, default "16ms", up to 10s)
-        hystart_train: HyStart without pacing: length of the acknowledgment
-            train that ends slow start, as a share of the smallest round-trip
-            time (Linux: half). (number, default 0.5, 0 to 10)
-        hystart_rounds: HyStart: beginning of a round. (one of `always`,
-            `window`, `late`, default "always")
-        cwnd_validation: Grow the window only while it limits the sender (RFC
-            7661 section 4.3). (true or false, default true)
-        cwnd_limited_by_round: For `cwnd_validation`: a window that limits the
-            sender once counts as the limit for the whole round trip. In slow
-            start more than half of it in use is enough, so that it may reach
-            twice the data in flight (Linux `tcp_is_cwnd_limited`). Otherwise
-            the reason why the last sending stopped decides. (true or false,
-            default false)
-        grow_by_delivered: Grow the window by the bytes newly delivered, SACKed
-            or not (Linux `tcp_cong_avoid`). Otherwise it grows by the bytes
-            acknowledged, of which SACKed ones were delivered before. (true or
-            false, default true)
-        new_cwv: Reduce a window that was not used for long to the part that was
-            used (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to
-            4.5). (true or false, default false)
-        empty_window_probes: Probe a closed window with an empty segment and an
-            old sequence number (Linux, `tcp_xmit_probe_skb`). Otherwise with
-            one byte. (true or false, default false)
-        rtt_of_sacked: Measure the round-trip time by segments sent once that an
-            acknowledgment SACKs without covering new data (Linux
-            `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
-        loss_basis: Base of the reduction after a loss: the flight size (RFC
-            5681 equation 4), the congestion window, or the smaller of both.
-            (one of `flight`, `cwnd`, `smaller`, `pipe`, default "smaller")
-        ssthresh_whole_segments: Round the slow-start threshold down to whole
-            segments (ns-2). (true or false, default false)
-        timeout_cuts_again: Lower the slow-start threshold with each timeout in
-            a row (ns-2); RFC 5681 section 3.1 keeps it. (true or false, default
-            false)
-        idle_restart: Congestion window after an idle time of more than the RTO
-            (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, `decay`,
-            default "initial")
-        ecn: Explicit congestion notification, negotiated in the handshake if
-            there is one. Unset: as `cc` needs it (`dctcp`, `prague`), else off.
-            (one of `off`, `classic`, `dctcp`, `accecn`, default unset)
-        ecn_plus: Set ECT on SYN, pure acknowledgments, window probes and
-            retransmissions as well (ECN++, draft-ietf-tcpm-generalized-ecn;
-            Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 allow it on new
-            data only. (true or false, default false)
-        ecn_resent: Set ECT on retransmissions, which may then be marked instead
-            of dropped (ns-3). RFC 3168 section 6.1.5 forbids it. (true or
-            false, default false)
-        abe: Reduce the window less for an ECN mark than for a loss: alternative
-            back-off (ABE, RFC 8511). (true or false, default false)
-        pacing: Pace segments instead of sending them in bursts. Always on for
-            `bbr`, `bbr3` and `prague`. (true or false, default false)
-        pacing_slow_start: Pacing rate in slow start, as a multiple of `cwnd /
-            SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0,
-            0.1 to 100)
-        pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of
-            `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default
-            1.2, 0.1 to 100)
-        pacing_burst: Duration of a burst: whole segments of this time at the
-            pacing rate leave at once, at least `pacing_segments` (Linux
-            `tcp_tso_autosize`: 1/1024 s). `0s`: only `pacing_segments`.
-            (duration, default "0s", up to 1s)
-        pacing_segments: Least number of segments in a burst (Linux
-            `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
-        tso: Segmentation offload: new data leaves in bursts of `pacing_burst`
-            and `pacing_segments`, paced or not. Outside recovery a shorter
-            burst waits for a full one if acknowledgments are expected soon
-            (Linux `tcp_tso_should_defer`). The last segment of a burst, and of
-            all data written, carries PSH. (true or false, default false)
-        tso_piece: With `tso`: size of the pieces of the send queue. The end of
-            a piece is not deferred (Linux: the longest burst, 65215B). Unset:
-            no pieces. (size, default unset, from 1B)
-        pacing_free: Segments at the start of a connection that are not paced
-            (Linux: 10). (integer, default 0, 0 to 1000)
-        pacing_catch_up: Share of the gap after a burst by which it may shrink
-            to make up for a late burst (Linux `tcp_update_skb_after_send`:
-            half). (number, default 0.0, 0 to 1)
-        rto_rule: Rule for the retransmission timeout and its back-off. Unset:
-            that of RFC 6298, for `cc = "rfc793"` that of RFC 793. (one of
-            `rfc6298`, `rfc793`, default unset)
-        rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
-            (duration, default "1s", 1us to 1h)
-        rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default
-            "200ms", 1us to 1h)
-        rto_min_first: Apply `rto_min` before back-off (RFC 6298 sections 2.4
-            and 5.5; ns-2 `rfc2988_`); otherwise after it. (true or false,
-            default true)
-        rto_max: Largest RTO, with back-off (RFC 6298 section 2.5). (duration,
-            default "60s", 1us to 24h)
-        rto_granularity: Smallest variation term of the RTO (G of RFC 6298
-            section 2). (duration, default "200ms", up to 10s)
-        rto_after_syn_loss: RTO for the first data after a lost SYN (RFC 6298
-            section 5.7). Unset: the RTO in force. (duration, default "3s", 1us
-            to 1h)
-        rtt_tick: Tick of the clock that measures round-trip times for the RTO;
-            `1ps` is exact. (duration, default "1ps", 1ps to 1s)
-        rtt_sampling: Segments that are timed (RFC 6298 section 3: at least one
-            per round trip). With timestamps each acknowledgment measures. (one
-            of `one`, `every`, default "every")
-        rtt_of_oldest: Measure SRTT by the oldest segment newly acknowledged, so
-            that it includes the delay of acknowledgments (Linux
-            `tcp_clean_rtx_queue`). Always so with `timestamps`, as the echo
-            reports it (RFC 7323 section 4.3). The smallest round-trip time and
-            the samples of algorithms use the newest segment; otherwise SRTT
-            does, too. (true or false, default false)
-        backoff_ends: Event that ends the back-off of the RTO: a new measurement
-            (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data
-            (ns-3). (one of `sample`, `ack`, default "sample")
-        forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR start
-            again (RFC 6298 section 5, last note). Unset: never. (integer,
-            default unset, from 1)
-        frto: F-RTO (RFC 5682): new data sent after a timeout shows if it was
-            spurious. (true or false, default false)
-        eifel: Eifel detection (RFC 3522) with the response of RFC 4015:
-            timestamps show that retransmitted data had arrived, and the
-            reduction is undone. (true or false, default false)
-        dsack_undo: Undo the reduction if D-SACK reports that all its
-            retransmissions were superfluous (RFC 3708). (true or false, default
-            false)
-        timestamps: Timestamps option (RFC 7323 section 3): measures round-trip
-            times and, with `paws`, detects old segments. (true or false,
-            default false)
-        paws: Protection against wrapped sequence numbers, with timestamps (RFC
-            7323 section 5). (one of `off`, `rfc`, `linux`, default "rfc")
-        timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms
-            to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
-        rtt_in_ticks: Measure the round-trip time by the echoed timestamp, in
-            whole ticks, and not by acknowledgments of a retransmission (ns-3
-            `EstimateRtt`). Otherwise segments sent once are timed to the
-            picosecond. (true or false, default false)
-        rtt_smoothed: Give the algorithm the smoothed round-trip time instead of
-            the measurement, and with `rtt_in_ticks` the smallest smoothed one
-            (ns-3 `m_lastRtt`, `m_minRtt`). (true or false, default false)
-        ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section
-            4.2: at least every second); 1: delayed ACK off. (integer, default
-            2, from 1)
-        ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2:
-            below 500 ms). (duration, default "40ms", 1us to 500ms)
-        quick_acks: Acknowledgments that are not delayed at the start of a
-            connection, after a pause of more than the RTO and after duplicate
-            data, if the window holds twice as many segments (Linux
-            `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the
-            window grows. Once data was sent soon after data arrived, all are
-            delayed until the timer of one expires. Others then wait `ack_delay`
-            at least, longer where segments come seldom (Linux `ato`). (integer,
-            default 0, from 0)
-        sack_delay: ACK compression: delay of acknowledgments while data is
-            missing, at most a twentieth of the round-trip time, except for the
-            first three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each
-            leaves at once, as in RFC 5681 section 4.2. (duration, default "0s",
-            up to 1s)
-        dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
-            section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
-        rack: RACK (RFC 8985): detect losses by time, not only by counts. Needs
-            SACK recovery. (true or false, default true)
-        rack_echo: For `rack`: a retransmission has arrived only if the echoed
-            timestamp is no older (RFC 8985 section 6.2 step 2). While data
-            below is missing, receivers echo older ones (RFC 7323 section 4.3).
-            Otherwise a round-trip time since it is enough (Linux
-            `tcp_rack_advance`). (true or false, default false)
-        tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or
-            false, default true)
-        tlp_ack_delay: Longest time for which the receiver delays the
-            acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of
-            RFC 8985 section 7.2; Linux: its smallest RTO). (duration, default
-            "200ms", up to 10s)
-        timer_slack: Time added to the waits of `rack` and `tlp` (Linux: two
-            ticks of its clock). (duration, default "0s", up to 1s)
-        prr: Proportional rate reduction: spread the cut of a loss over the
-            recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
-            `rfc9937`, `ns3`, default "rfc9937")
-        prr_base: Base of the reduction of `prr` (RecoverFS of RFC 9937 section
-            6.2). (one of `flight`, `window`, `pipe`, `outstanding`, default
-            "flight")
-        prr_whole_segments: Round the data that `prr` allows up to whole
-            segments (RFC 6937 section 4 counts segments; ns-3 does not round).
-            (true or false, default true)
-        fack_overdamping: FACK: halve the window twice for a loss in slow start,
-            since it has doubled after the lost segment was sent (overdamping,
-            Mathis and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default
-            false)
-        fack_rampdown: FACK: lower the window smoothly over a round trip
-            (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or
-            false, default false)
-        fack_restart: FACK: after a loss, restart the window from one segment,
-            which grows with each acknowledgment of the recovery (ns-2
-            tcp-fack.cc, CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut
-            at once (Mathis and Mahdavi 1996). (true or false, default false)
-        fack_only_enters: FACK: outside recovery an acknowledgment that repeats
-            the last one or carries SACK blocks can only begin recovery (ns-2
-            tcp-fack.cc). Otherwise limited transmit continues, and the window
-            grows with the bytes newly acknowledged. (true or false, default
-            false)
-        fack_until_no_sack: FACK: end recovery with an acknowledgment beyond its
-            end without a SACK block, also through a timeout (ns-2 tcp-fack.cc).
-            Otherwise when all data sent before it is acknowledged. (true or
-            false, default false)
-        fack_lost_again_stops: FACK: if a segment sent after a retransmission is
-            SACKed before it, send nothing until the timer expires (ns-2
-            tcp-fack.cc, CheckSndNxt). (true or false, default false)
-        fack_every_ack_restarts_timer: FACK: restart the retransmission timer
-            with each acknowledgment while data is missing, also without new
-            data (ns-2 tcp-fack.cc, oldack; RFC 6298 section 5.3 requires new
-            data). (true or false, default false)
-        vegas_inflates_cwnd: Vegas: add duplicate acknowledgments beyond the
-            threshold to the window itself, in any state; the next
-            acknowledgment of new data restores the window after the last cut.
-            If that is less than a segment, the flow is silent until its timer
-            expires (ns-2 tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the
-            window during recovery (RFC 5681 section 3.2 step 4). (true or
-            false, default false)
-        vegas_backs_off: Vegas: back off the retransmission timer after a
-            retransmission for duplicates, until the next measurement (ns-2
-            tcp-vegas.cc, reset_rtx_timer(1)). (true or false, default false)
-        vegas_times_waiting: Vegas: measure the acknowledgment of a hole by the
-            newest segment it covers, although that waited at the receiver (ns-2
-            tcp-vegas.cc, v_sendtime_). (true or false, default false)
-        vegas_send_table: Vegas: keep sending times in a table with an entry for
-            each segment of `window`; where the table wraps, an acknowledgment
-            leaves entries uncleared (ns-2 tcp-vegas.cc, v_transmits_). No
-            effect where `window` is unset. (true or false, default false)
-        limited_transmit: Limited transmit (RFC 3042): send new data for
-            duplicate acknowledgments below the threshold. (true or false,
-            default true)
-        careful: Begin a loss event only after everything sent before the last
-            one is acknowledged (RFC 6582 section 3.2 step 2). (true or false,
-            default true)
-        newreno_timer: Partial acknowledgments that restart the retransmission
-            timer: the first, or each (RFC 3782 section 4). (one of `impatient`,
-            `slow_but_steady`, default "impatient")
-        partial_deflation: Deflate the inflated window by the data that a
-            partial acknowledgment covers (RFC 6582 section 3.2 step 3). (true
-            or false, default true)
-        recovery_burst: Most segments that one acknowledgment may release during
-            NewReno recovery, in addition to the retransmission. Unset: no
-            limit. (integer, default unset, from 1)
-        max_burst: Most segments that one acknowledgment may release (RFC 6582
-            section 3.2 mentions bursts on leaving recovery). Unset: no limit.
-            (integer, default unset, from 1)
-        exit_window: Congestion window on leaving fast recovery (RFC 6582
-            section 3.2 step 3, full acknowledgments). (one of `flight`,
-            `ssthresh`, `keep`, default "flight")
-        grow_on_exit: Grow the window with the acknowledgment that ends Reno or
-            NewReno recovery (ns-2). (true or false, default false)
-        sack_blocks: Most SACK blocks in an acknowledgment (RFC 2018 section 3:
-            4, or 3 with timestamps). (integer, default 4, 1 to 4)
-        dsack: Report duplicates in the first SACK block (D-SACK, RFC 2883).
-            (true or false, default true)
-        sack_pipe: Estimate of the data in flight during SACK recovery. (one of
-            `rfc6675`, `counted`, default "rfc6675")
-        sack_lost_after: SACKed segments above a hole that make it lost
-            (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer,
-            default 3, 1 to 1000)
-        sack_rescue: Use NextSeg rule 4 of RFC 6675 (rescue retransmission).
-            (true or false, default true)
-        sack_careful: After a timeout, begin SACK recovery only with an
-            acknowledgment of data sent after it (ns-2). RFC 6675 section 5.1
-            only asks that all data sent before it is acknowledged. (true or
-            false, default false)
-        sack_grow_on_exit: Grow the window with the acknowledgment that ends
-            SACK recovery, by all it covers (ns-3): nearly one segment more. It
-            covers data from before recovery, which RFC 5681 section 3.2 has
-            counted already. (true or false, default false)
-        sack_memory: Lifetime of SACK information. (one of `keep`, `timeout`,
-            `progress`, default "keep")
-        header: IP and TCP header without options. (size, default "40B", up to
-            1000B)
-        data_header: IP and TCP header of segments with data, where a model
-            counts it differently (0 for ns-2's Vegas, which adds no header).
-            Unset: `header`. (size, default unset, up to 1000B)
-        syn_options: Options of a SYN: MSS, window scale, SACK permitted,
-            timestamps, padded. (size, default "12B", up to 1000B)
-        sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3).
-            (size, default "4B", up to 1000B)
-        sack_block: One SACK block (RFC 2018 section 3). (size, default "8B", up
-            to 1000B)
-        timestamp_option: Timestamps option, padded (RFC 7323 section 3). (size,
-            default "12B", up to 1000B)
     """
 
     _name: ClassVar[str] = "tcp"
     preset: Literal["modern", "rfc", "ns2", "ns3", "linux", "linux-6.12"] | None = None
+    """Preset: named set of values for the parameters not given. (one of `modern`, `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`, default
+    "modern")"""
     cc: Cc | None = None
+    """Congestion control algorithm; it owns the window (RFC 5681 section 3). (cc: name or table, default "cubic")"""
     recovery: Literal["tahoe", "timeout", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
+    """Loss recovery scheme. Unset: the one that `cc` implies. (one of `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
+    `ns3`, default unset)"""
     mss: Size | None = None
+    """Largest payload of a segment, without options (SMSS of RFC 5681 section 2). (size, default "1460B", 1B to 65000B)"""
     window: Length | None = None
+    """Upper limit of the send window, independent of the congestion window (ns-2 `window_`; a send buffer). Unset: no limit. (packets or
+    bytes, default unset, from 1p)"""
     receive_window: Size | None = None
+    """Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6). The default allows 670 Mbit/s over 100 ms. Unset: no
+    flow control. (size, default "8MiB", from 1B)"""
     receive_buffer: Size | None = None
+    """Receive buffer at the start of a connection. It grows up to `receive_window` with the data that the application reads in a round
+    trip; the window is the part of it that payload can fill (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not below
+    `receive_window`: the window is that from the start. (size, default unset, from 1KiB)"""
     window_scaling: bool | None = None
+    """Use the window scale option (RFC 7323 section 2); without it at most 65535 bytes are advertised. (true or false, default true)"""
     handshake: bool | None = None
+    """Open the connection with SYN and SYN-ACK (RFC 9293 section 3.5); false: data flows at once. (true or false, default true)"""
     handshake_ack: bool | None = None
+    """Acknowledge the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: with the first data. (true or false, default
+    true)"""
     fast_open: Literal["off", "cookie", "no_cookie"] | None = None
+    """TCP Fast Open (RFC 7413): data in the SYN, which saves a round trip. Needs `handshake` and `handshake_ack`. The connection opens
+    with the first write. With `cookie`, the flow that starts first between two nodes requests a cookie, and those that start later
+    have it. No preset sets it: Linux has the client's half on (`tcp_fastopen` 1), but uses it only if the application requests it
+    (`MSG_FASTOPEN`). (one of `off`, `cookie`, `no_cookie`, default "off")"""
     fin: bool | None = None
+    """Signal the end of the data with FIN (RFC 9293 section 3.6). (true or false, default true)"""
     time_wait: Duration | None = None
+    """Time for which the end that closed first answers late segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it
+    refuses them. (duration, default "240s", up to 1h)"""
     old_segments: Literal["rfc", "linux"] | None = None
+    """Late segments that are accepted (RFC 9293 section 3.10.7.4). (one of `rfc`, `linux`, default "rfc")"""
     challenge_acks: int | None = None
+    """Most challenge ACKs per `challenge_interval` (RFC 5961 section 7; Linux 1). (integer, default 10, from 0)"""
     challenge_interval: Duration | None = None
+    """Interval of `challenge_acks` (RFC 5961 section 7; Linux `tcp_invalid_ratelimit`, 500 ms). (duration, default "5s", up to 1h)"""
     initial_window: Literal["rfc6928", "rfc3390", "rfc5681"] | Length | None = None
+    """Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of `rfc6928`,
+    `rfc3390`, `rfc5681`; or packets or bytes, default "rfc6928")"""
     initial_ssthresh: Length | None = None
+    """Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or `window` with `ssthresh_from_window`. (packets or
+    bytes, default unset, from 1p)"""
     ssthresh_from_window: bool | None = None
+    """Use `window` as the initial slow-start threshold where none is set (ns-2). (true or false, default false)"""
     syn_loss_ssthresh: Length | None = None
+    """Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged. (packets or bytes, default unset, from
+    1p)"""
     byte_counting: int | Automatic | None = None
+    """Most segments that one acknowledgment counts for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset:
+    every acknowledgment counts as one segment, however much it covers (RFC 2581). (integer, default 1000, from 1)"""
     avoidance_counts_all: bool | None = None
+    """Apply `byte_counting` to slow start alone; congestion avoidance counts all bytes acknowledged (RFC 3465 sections 2.1 and 2.2;
+    ns-3). (true or false, default false)"""
     growth_unit: Literal["fraction", "byte", "segment"] | None = None
+    """Unit of growth in congestion avoidance. `byte` is for Reno, Veno, Westwood, H-TCP, YeAH and Vegas; `segment` is for Reno, DCTCP,
+    HighSpeed, Illinois, Hybla and Scalable. (one of `fraction`, `byte`, `segment`, default "fraction")"""
     slow_start: Literal["standard", "limited", "hystart_plus_plus", "hystart"] | None = None
+    """End of slow start before a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC. (one of
+    `standard`, `limited`, `hystart_plus_plus`, `hystart`, default unset)"""
     max_ssthresh: Length | None = None
+    """Window beyond which limited slow start adds at most half of it per round trip (max_ssthresh of RFC 3742 section 2). (packets or
+    bytes, default "100p", from 1p)"""
     hystart_divisor: float | None = None
+    """Rise of the round-trip time that ends slow start, as a divisor: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406
+    section 4.3), HyStart 1/8 of the smallest (Linux). (number, default 8.0, 0.1 to 1000)"""
     hystart_min: Duration | None = None
+    """Smallest such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "4ms", up to 10s)"""
     hystart_max: Duration | None = None
+    """Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "16ms", up to 10s)"""
     hystart_train: float | None = None
+    """HyStart without pacing: length of the acknowledgment train that ends slow start, as a share of the smallest round-trip time
+    (Linux: half). (number, default 0.5, 0 to 10)"""
     hystart_rounds: Literal["always", "window", "late"] | None = None
+    """HyStart: beginning of a round. (one of `always`, `window`, `late`, default "always")"""
     cwnd_validation: bool | None = None
+    """Grow the window only while it limits the sender (RFC 7661 section 4.3). (true or false, default true)"""
     cwnd_limited_by_round: bool | None = None
+    """For `cwnd_validation`: a window that limits the sender once counts as the limit for the whole round trip. In slow start more than
+    half of it in use is enough, so that it may reach twice the data in flight (Linux `tcp_is_cwnd_limited`). Otherwise the reason why
+    the last sending stopped decides. (true or false, default false)"""
     grow_by_delivered: bool | None = None
+    """Grow the window by the bytes newly delivered, SACKed or not (Linux `tcp_cong_avoid`). Otherwise it grows by the bytes
+    acknowledged, of which SACKed ones were delivered before. (true or false, default true)"""
     new_cwv: bool | None = None
+    """Reduce a window that was not used for long to the part that was used (pipeACK and the non-validated phase, RFC 7661 sections 4.2
+    to 4.5). (true or false, default false)"""
     empty_window_probes: bool | None = None
+    """Probe a closed window with an empty segment and an old sequence number (Linux, `tcp_xmit_probe_skb`). Otherwise with one byte.
+    (true or false, default false)"""
     rtt_of_sacked: bool | None = None
+    """Measure the round-trip time by segments sent once that an acknowledgment SACKs without covering new data (Linux
+    `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)"""
     loss_basis: Literal["flight", "cwnd", "smaller", "pipe"] | None = None
+    """Base of the reduction after a loss: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both. (one of
+    `flight`, `cwnd`, `smaller`, `pipe`, default "smaller")"""
     ssthresh_whole_segments: bool | None = None
+    """Round the slow-start threshold down to whole segments (ns-2). (true or false, default false)"""
     timeout_cuts_again: bool | None = None
+    """Lower the slow-start threshold with each timeout in a row (ns-2); RFC 5681 section 3.1 keeps it. (true or false, default false)"""
     idle_restart: Literal["off", "initial", "one", "decay"] | None = None
+    """Congestion window after an idle time of more than the RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, `decay`,
+    default "initial")"""
     ecn: Literal["off", "classic", "dctcp", "accecn"] | None = None
+    """Explicit congestion notification, negotiated in the handshake if there is one. Unset: as `cc` needs it (`dctcp`, `prague`), else
+    off. (one of `off`, `classic`, `dctcp`, `accecn`, default unset)"""
     ecn_plus: bool | None = None
+    """Set ECT on SYN, pure acknowledgments, window probes and retransmissions as well (ECN++, draft-ietf-tcpm-generalized-ecn; Linux
+    with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 allow it on new data only. (true or false, default false)"""
     ecn_resent: bool | None = None
+    """Set ECT on retransmissions, which may then be marked instead of dropped (ns-3). RFC 3168 section 6.1.5 forbids it. (true or false,
+    default false)"""
     abe: bool | None = None
+    """Reduce the window less for an ECN mark than for a loss: alternative back-off (ABE, RFC 8511). (true or false, default false)"""
     pacing: bool | None = None
+    """Pace segments instead of sending them in bursts. Always on for `bbr`, `bbr3` and `prague`. (true or false, default false)"""
     pacing_slow_start: float | None = None
+    """Pacing rate in slow start, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0, 0.1 to 100)"""
     pacing_avoidance: float | None = None
+    """Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default 1.2,
+    0.1 to 100)"""
     pacing_burst: Duration | None = None
+    """Duration of a burst: whole segments of this time at the pacing rate leave at once, at least `pacing_segments` (Linux
+    `tcp_tso_autosize`: 1/1024 s). `0s`: only `pacing_segments`. (duration, default "0s", up to 1s)"""
     pacing_segments: int | None = None
+    """Least number of segments in a burst (Linux `tcp_min_tso_segs`: 2). (integer, default 1, from 1)"""
     tso: bool | None = None
+    """Segmentation offload: new data leaves in bursts of `pacing_burst` and `pacing_segments`, paced or not. Outside recovery a shorter
+    burst waits for a full one if acknowledgments are expected soon (Linux `tcp_tso_should_defer`). The last segment of a burst, and
+    of all data written, carries PSH. (true or false, default false)"""
     tso_piece: Size | None = None
+    """With `tso`: size of the pieces of the send queue. The end of a piece is not deferred (Linux: the longest burst, 65215B). Unset: no
+    pieces. (size, default unset, from 1B)"""
     pacing_free: int | None = None
+    """Segments at the start of a connection that are not paced (Linux: 10). (integer, default 0, 0 to 1000)"""
     pacing_catch_up: float | None = None
+    """Share of the gap after a burst by which it may shrink to make up for a late burst (Linux `tcp_update_skb_after_send`: half).
+    (number, default 0.0, 0 to 1)"""
     rto_rule: Literal["rfc6298", "rfc793"] | None = None
+    """Rule for the retransmission timeout and its back-off. Unset: that of RFC 6298, for `cc = "rfc793"` that of RFC 793. (one of
+    `rfc6298`, `rfc793`, default unset)"""
     rto_initial: Duration | None = None
+    """RTO before the first measurement (RFC 6298 section 2.1). (duration, default "1s", 1us to 1h)"""
     rto_min: Duration | None = None
+    """Smallest RTO (RFC 6298 section 2.4). (duration, default "200ms", 1us to 1h)"""
     rto_min_first: bool | None = None
+    """Apply `rto_min` before back-off (RFC 6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise after it. (true or false, default
+    true)"""
     rto_max: Duration | None = None
+    """Largest RTO, with back-off (RFC 6298 section 2.5). (duration, default "60s", 1us to 24h)"""
     rto_granularity: Duration | None = None
+    """Smallest variation term of the RTO (G of RFC 6298 section 2). (duration, default "200ms", up to 10s)"""
     rto_after_syn_loss: Duration | None = None
+    """RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: the RTO in force. (duration, default "3s", 1us to 1h)"""
     rtt_tick: Duration | None = None
+    """Tick of the clock that measures round-trip times for the RTO; `1ps` is exact. (duration, default "1ps", 1ps to 1s)"""
     rtt_sampling: Literal["one", "every"] | None = None
+    """Segments that are timed (RFC 6298 section 3: at least one per round trip). With timestamps each acknowledgment measures. (one of
+    `one`, `every`, default "every")"""
     rtt_of_oldest: bool | None = None
+    """Measure SRTT by the oldest segment newly acknowledged, so that it includes the delay of acknowledgments (Linux
+    `tcp_clean_rtx_queue`). Always so with `timestamps`, as the echo reports it (RFC 7323 section 4.3). The smallest round-trip time
+    and the samples of algorithms use the newest segment; otherwise SRTT does, too. (true or false, default false)"""
     backoff_ends: Literal["sample", "ack"] | None = None
+    """Event that ends the back-off of the RTO: a new measurement (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data
+    (ns-3). (one of `sample`, `ack`, default "sample")"""
     forget_rtt_after: int | Automatic | None = None
+    """Timeouts in a row after which SRTT and RTTVAR start again (RFC 6298 section 5, last note). Unset: never. (integer, default unset,
+    from 1)"""
     frto: bool | None = None
+    """F-RTO (RFC 5682): new data sent after a timeout shows if it was spurious. (true or false, default false)"""
     eifel: bool | None = None
+    """Eifel detection (RFC 3522) with the response of RFC 4015: timestamps show that retransmitted data had arrived, and the reduction
+    is undone. (true or false, default false)"""
     dsack_undo: bool | None = None
+    """Undo the reduction if D-SACK reports that all its retransmissions were superfluous (RFC 3708). (true or false, default false)"""
     timestamps: bool | None = None
+    """Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, detects old segments. (true or false, default
+    false)"""
     paws: Literal["off", "rfc", "linux"] | None = None
+    """Protection against wrapped sequence numbers, with timestamps (RFC 7323 section 5). (one of `off`, `rfc`, `linux`, default "rfc")"""
     timestamp_tick: Duration | None = None
+    """Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)"""
     rtt_in_ticks: bool | None = None
+    """Measure the round-trip time by the echoed timestamp, in whole ticks, and not by acknowledgments of a retransmission (ns-3
+    `EstimateRtt`). Otherwise segments sent once are timed to the picosecond. (true or false, default false)"""
     rtt_smoothed: bool | None = None
+    """Give the algorithm the smoothed round-trip time instead of the measurement, and with `rtt_in_ticks` the smallest smoothed one
+    (ns-3 `m_lastRtt`, `m_minRtt`). (true or false, default false)"""
     ack_every: int | None = None
+    """Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off. (integer, default 2,
+    from 1)"""
     ack_delay: Duration | None = None
+    """Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms). (duration, default "40ms", 1us to 500ms)"""
     quick_acks: int | None = None
+    """Acknowledgments that are not delayed at the start of a connection, after a pause of more than the RTO and after duplicate data, if
+    the window holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows.
+    Once data was sent soon after data arrived, all are delayed until the timer of one expires. Others then wait `ack_delay` at least,
+    longer where segments come seldom (Linux `ato`). (integer, default 0, from 0)"""
     sack_delay: Duration | None = None
+    """ACK compression: delay of acknowledgments while data is missing, at most a twentieth of the round-trip time, except for the first
+    three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each leaves at once, as in RFC 5681 section 4.2. (duration, default "0s", up
+    to 1s)"""
     dupthresh: int | None = None
+    """Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)"""
     rack: bool | None = None
+    """RACK (RFC 8985): detect losses by time, not only by counts. Needs SACK recovery. (true or false, default true)"""
     rack_echo: bool | None = None
+    """For `rack`: a retransmission has arrived only if the echoed timestamp is no older (RFC 8985 section 6.2 step 2). While data below
+    is missing, receivers echo older ones (RFC 7323 section 4.3). Otherwise a round-trip time since it is enough (Linux
+    `tcp_rack_advance`). (true or false, default false)"""
     tlp: bool | None = None
+    """Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or false, default true)"""
     tlp_ack_delay: Duration | None = None
+    """Longest time for which the receiver delays the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985
+    section 7.2; Linux: its smallest RTO). (duration, default "200ms", up to 10s)"""
     timer_slack: Duration | None = None
+    """Time added to the waits of `rack` and `tlp` (Linux: two ticks of its clock). (duration, default "0s", up to 1s)"""
     prr: Literal["off", "crb", "ssrb", "rfc9937", "ns3"] | None = None
+    """Proportional rate reduction: spread the cut of a loss over the recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
+    `rfc9937`, `ns3`, default "rfc9937")"""
     prr_base: Literal["flight", "window", "pipe", "outstanding"] | None = None
+    """Base of the reduction of `prr` (RecoverFS of RFC 9937 section 6.2). (one of `flight`, `window`, `pipe`, `outstanding`, default
+    "flight")"""
     prr_whole_segments: bool | None = None
+    """Round the data that `prr` allows up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round). (true or false,
+    default true)"""
     fack_overdamping: bool | None = None
+    """FACK: halve the window twice for a loss in slow start, since it has doubled after the lost segment was sent (overdamping, Mathis
+    and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default false)"""
     fack_rampdown: bool | None = None
+    """FACK: lower the window smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or false, default
+    false)"""
     fack_restart: bool | None = None
+    """FACK: after a loss, restart the window from one segment, which grows with each acknowledgment of the recovery (ns-2 tcp-fack.cc,
+    CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut at once (Mathis and Mahdavi 1996). (true or false, default false)"""
     fack_only_enters: bool | None = None
+    """FACK: outside recovery an acknowledgment that repeats the last one or carries SACK blocks can only begin recovery (ns-2
+    tcp-fack.cc). Otherwise limited transmit continues, and the window grows with the bytes newly acknowledged. (true or false,
+    default false)"""
     fack_until_no_sack: bool | None = None
+    """FACK: end recovery with an acknowledgment beyond its end without a SACK block, also through a timeout (ns-2 tcp-fack.cc).
+    Otherwise when all data sent before it is acknowledged. (true or false, default false)"""
     fack_lost_again_stops: bool | None = None
+    """FACK: if a segment sent after a retransmission is SACKed before it, send nothing until the timer expires (ns-2 tcp-fack.cc,
+    CheckSndNxt). (true or false, default false)"""
     fack_every_ack_restarts_timer: bool | None = None
+    """FACK: restart the retransmission timer with each acknowledgment while data is missing, also without new data (ns-2 tcp-fack.cc,
+    oldack; RFC 6298 section 5.3 requires new data). (true or false, default false)"""
     vegas_inflates_cwnd: bool | None = None
+    """Vegas: add duplicate acknowledgments beyond the threshold to the window itself, in any state; the next acknowledgment of new data
+    restores the window after the last cut. If that is less than a segment, the flow is silent until its timer expires (ns-2
+    tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window during recovery (RFC 5681 section 3.2 step 4). (true or false,
+    default false)"""
     vegas_backs_off: bool | None = None
+    """Vegas: back off the retransmission timer after a retransmission for duplicates, until the next measurement (ns-2 tcp-vegas.cc,
+    reset_rtx_timer(1)). (true or false, default false)"""
     vegas_times_waiting: bool | None = None
+    """Vegas: measure the acknowledgment of a hole by the newest segment it covers, although that waited at the receiver (ns-2
+    tcp-vegas.cc, v_sendtime_). (true or false, default false)"""
     vegas_send_table: bool | None = None
+    """Vegas: keep sending times in a table with an entry for each segment of `window`; where the table wraps, an acknowledgment leaves
+    entries uncleared (ns-2 tcp-vegas.cc, v_transmits_). No effect where `window` is unset. (true or false, default false)"""
     limited_transmit: bool | None = None
+    """Limited transmit (RFC 3042): send new data for duplicate acknowledgments below the threshold. (true or false, default true)"""
     careful: bool | None = None
+    """Begin a loss event only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2). (true or false,
+    default true)"""
     newreno_timer: Literal["impatient", "slow_but_steady"] | None = None
+    """Partial acknowledgments that restart the retransmission timer: the first, or each (RFC 3782 section 4). (one of `impatient`,
+    `slow_but_steady`, default "impatient")"""
     partial_deflation: bool | None = None
+    """Deflate the inflated window by the data that a partial acknowledgment covers (RFC 6582 section 3.2 step 3). (true or false,
+    default true)"""
     recovery_burst: int | Automatic | None = None
+    """Most segments that one acknowledgment may release during NewReno recovery, in addition to the retransmission. Unset: no limit.
+    (integer, default unset, from 1)"""
     max_burst: int | Automatic | None = None
+    """Most segments that one acknowledgment may release (RFC 6582 section 3.2 mentions bursts on leaving recovery). Unset: no limit.
+    (integer, default unset, from 1)"""
     exit_window: Literal["flight", "ssthresh", "keep"] | None = None
+    """Congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments). (one of `flight`, `ssthresh`,
+    `keep`, default "flight")"""
     grow_on_exit: bool | None = None
+    """Grow the window with the acknowledgment that ends Reno or NewReno recovery (ns-2). (true or false, default false)"""
     sack_blocks: int | None = None
+    """Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 with timestamps). (integer, default 4, 1 to 4)"""
     dsack: bool | None = None
+    """Report duplicates in the first SACK block (D-SACK, RFC 2883). (true or false, default true)"""
     sack_pipe: Literal["rfc6675", "counted"] | None = None
+    """Estimate of the data in flight during SACK recovery. (one of `rfc6675`, `counted`, default "rfc6675")"""
     sack_lost_after: int | None = None
+    """SACKed segments above a hole that make it lost (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer, default 3, 1 to
+    1000)"""
     sack_rescue: bool | None = None
+    """Use NextSeg rule 4 of RFC 6675 (rescue retransmission). (true or false, default true)"""
     sack_careful: bool | None = None
+    """After a timeout, begin SACK recovery only with an acknowledgment of data sent after it (ns-2). RFC 6675 section 5.1 only asks that
+    all data sent before it is acknowledged. (true or false, default false)"""
     sack_grow_on_exit: bool | None = None
+    """Grow the window with the acknowledgment that ends SACK recovery, by all it covers (ns-3): nearly one segment more. It covers data
+    from before recovery, which RFC 5681 section 3.2 has counted already. (true or false, default false)"""
     sack_memory: Literal["keep", "timeout", "progress"] | None = None
+    """Lifetime of SACK information. (one of `keep`, `timeout`, `progress`, default "keep")"""
     header: Size | None = None
+    """IP and TCP header without options. (size, default "40B", up to 1000B)"""
     data_header: Size | None = None
+    """IP and TCP header of segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset:
+    `header`. (size, default unset, up to 1000B)"""
     syn_options: Size | None = None
+    """Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded. (size, default "12B", up to 1000B)"""
     sack_option: Size | None = None
+    """Fixed part of a SACK option, padded (RFC 2018 section 3). (size, default "4B", up to 1000B)"""
     sack_block: Size | None = None
+    """One SACK block (RFC 2018 section 3). (size, default "8B", up to 1000B)"""
     timestamp_option: Size | None = None
+    """Timestamps option, padded (RFC 7323 section 3). (size, default "12B", up to 1000B)"""
 
 
 @dataclass(kw_only=True)
 class Udp(TransportParams):
     """UDP sends datagrams without feedback, recovery or congestion control (RFC
     768), either way.
-
-    Args:
-        header: Header bytes that a datagram carries on the wire: 20 of IP (RFC
-            791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B",
-            0B to 1000B)
-        ecn: ECN field of every datagram: what queues may do to it besides
-            dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`,
-            default "not_ect")
-        datagram: Payload of the datagrams that an amount of data (a file, an
-            answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of
-            headers. Sources of packets say themselves how long these are.
-            (size, default "1472B", 1B to 65507B)
-        rate: Rate on the wire of what takes more than one datagram, headers
-            included. Absent: that of the first link on the way, as under the
-            back-pressure of a socket. (rate, default unset, 1bit/s to 1Tbit/s)
     """
 
     _name: ClassVar[str] = "udp"
     header: Size | None = None
+    """Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default
+    "28B", 0B to 1000B)"""
     ecn: Literal["not_ect", "ect0", "ect1"] | None = None
+    """ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`,
+    default "not_ect")"""
     datagram: Size | None = None
+    """Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of
+    headers. Sources of packets say themselves how long these are. (size, default "1472B", 1B to 65507B)"""
     rate: Rate | None = None
+    """Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the
+    back-pressure of a socket. (rate, default unset, 1bit/s to 1Tbit/s)"""
 
 
 __all__ = [

@@ -32,6 +32,9 @@ const KINDS: [(&str, &str); 7] = [
 /// Columns of a docstring: `help` indents it by four of the 80 that a terminal has.
 const WIDTH: usize = 76;
 
+/// Columns of a text that only editors show: below a field, in lines of 140 with its quotes.
+const SOURCE_WIDTH: usize = 130;
+
 /// The whole module.
 pub(crate) fn classes() -> String {
     let mut text = String::new();
@@ -57,40 +60,56 @@ pub(crate) fn classes() -> String {
 
 fn class(text: &mut String, name: &str, l: &Listed) {
     let all = params(settings::parameters_of(l), schema());
-    let _ = write!(text, "\n\n@dataclass(kw_only=True)\nclass {name}({}Params):\n{}", camel(l.kind), docstring(&l.doc, &all, 4));
+    let _ = write!(text, "\n\n@dataclass(kw_only=True)\nclass {name}({}Params):\n{}", camel(l.kind), docstring(&l.doc, &[], 4));
     let _ = writeln!(text, "\n    _name: ClassVar[str] = \"{}\"", l.name);
     for p in &all {
         let _ = writeln!(text, "    {}: {} | None = None", identifier(&p.name), p.python);
+        let _ = writeln!(text, "    \"\"\"{}\"\"\"", escaped(&wrap(&meaning(p), 0, 0, SOURCE_WIDTH).join("\n    ")));
     }
 }
 
 /// A docstring that lists parameters, each with its meaning, kind of value, default and range.
 pub(crate) fn docstring(about: &str, all: &[Param], indent: usize) -> String {
-    let mut lines = wrap(&about.replace('\n', " "), 0, 0);
+    let mut lines = wrap(&about.replace('\n', " "), 0, 0, WIDTH);
     if !all.is_empty() {
         lines.extend([String::new(), "Args:".to_owned()]);
     }
     for p in all {
-        let default = if p.default == "required" { p.default.clone() } else { format!("default {}", p.default) };
-        let range = if p.range.is_empty() { String::new() } else { format!(", {}", p.range) };
-        lines.extend(wrap(&format!("{}: {} ({}, {default}{range})", identifier(&p.name), p.doc, p.kind), 4, 8));
+        lines.extend(wrap(&format!("{}: {}", identifier(&p.name), meaning(p)), 4, 8, WIDTH));
     }
+    quoted(&lines, indent)
+}
+
+/// A parameter's meaning, kind of value, default and range.
+fn meaning(p: &Param) -> String {
+    let default = if p.default == "required" { p.default.clone() } else { format!("default {}", p.default) };
+    let range = if p.range.is_empty() { String::new() } else { format!(", {}", p.range) };
+    format!("{} ({}, {default}{range})", p.doc, p.kind)
+}
+
+/// Lines as a docstring.
+fn quoted(lines: &[String], indent: usize) -> String {
     let pad = " ".repeat(indent);
     let body = lines.iter().map(|l| if l.is_empty() { "\n".to_owned() } else { format!("{pad}{l}\n") }).collect::<String>();
-    let body = body.replace('\\', "\\\\").replace("\"\"\"", "'''");
+    let body = escaped(&body);
     match lines.len() {
         1 => format!("{pad}\"\"\"{}\"\"\"\n", body.trim()),
         _ => format!("{pad}\"\"\"{}{pad}\"\"\"\n", body.trim_start()),
     }
 }
 
-/// Lines of at most [`WIDTH`] columns with the indents of the first and the others.
-fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+/// Text between three quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace("\"\"\"", "'''")
+}
+
+/// Lines of at most `width` columns with the indents of the first and the others.
+fn wrap(text: &str, first: usize, rest: usize, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = " ".repeat(first);
     for word in text.split_whitespace() {
         let begins = line.trim().is_empty();
-        if !begins && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !begins && line.chars().count() + 1 + word.chars().count() > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(rest)));
         } else if !begins {
             line.push(' ');

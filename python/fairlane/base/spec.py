@@ -4,13 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from inspect import cleandoc
+from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any, ClassVar, NewType
 
 Announced = NewType("Announced", str)
 """Name of a plug-in that registers at run time, unknown to type checkers."""
 
 
-class Params:
+_WIDTH = 76
+"""Columns of a docstring: `help` indents it by four of the 80 that a terminal has."""
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> dict[str, dict[str, str]]:
+    """Returns the texts below the fields of the generated classes, by class and field; empty if the sources are not installed."""
+    import ast
+
+    try:
+        module = ast.parse((Path(__file__).parent.parent / "_params.py").read_text("utf-8"))
+    except OSError:
+        return {}
+    classes = (c for c in module.body if isinstance(c, ast.ClassDef))
+    return {
+        c.name: {
+            field.target.id: " ".join(below.value.value.split())
+            for field, below in zip(c.body, c.body[1:], strict=False)
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
+        }
+        for c in classes
+    }
+
+
+class _Documented(type):
+    """Metaclass that lists the parameters in the docstring: their texts are read from the sources when somebody asks for it."""
+
+    @property
+    def __doc__(cls) -> str | None:  # type: ignore[override]
+        about = vars(cls).get("__doc__")
+        if about is None or "__match_args__" not in vars(cls):  # not made by `dataclass`, or not yet
+            return about
+        known = _meanings().get(cls.__name__, {}) if cls.__module__ == "fairlane._params" else {}
+        form = TextWrapper(_WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False)
+        rows = [form.fill(f"{name}: {text}") for name, text in known.items()]
+        return "\n".join([cleandoc(about), "", "Args:", *rows]) if rows else cleandoc(about)
+
+    @__doc__.setter
+    def __doc__(cls, text: str | None) -> None:
+        type.__dict__["__doc__"].__set__(cls, text)  # `dataclass` writes one under -OO
+
+
+class Params(metaclass=_Documented):
     """Parameters of one algorithm. A field left at None keeps the default of its declaration."""
 
     _kind: ClassVar[str] = ""
