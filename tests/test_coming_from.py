@@ -1,4 +1,4 @@
-"""The programs of ns-2 and ns-3 on the pages for their users run, and give what the scenarios beside them give."""
+"""The programs of ns-2 and ns-3 on the pages for their users run, and agree with the scenarios next to them."""
 
 from __future__ import annotations
 

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from fairlane import papers
+from fairlane.claims import Check, row_of, tables_of
 from fairlane.papers.answer import answer, tally
+from fairlane.papers.claims import Claim, in_paper_setup
 from fairlane.papers.reproduction import _missing, run_reproduction
+from fairlane.papers.settings import replications
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
 STUDIES = papers.keys()
+
+
+def _claim(text: str) -> Claim:
+    return Claim("X1", "a sentence", ("p/t",), Check(text), "holds", "hold")
+
+
+def test_the_result_in_the_setup_of_the_paper_counts_its_runs():
+    rng = random.Random(7)
+    near = [10 + rng.gauss(0, 1) for _ in range(10)]
+    rows = {"t": [row_of({"n": 1}, "m", near, "ms"), row_of({"n": 2}, "m", [x + 0.02 * i for i, x in enumerate(reversed(near))], "ms")]}
+    tables, each = tables_of(rows), replications(rows)
+    assert len(each) == 10
+
+    def result(text):
+        j = in_paper_setup(_claim(text), tables, each)
+        return j.here, j.runs_true, j.runs
+
+    assert result('v("t", n=1) < 20') == (True, 10, 10)
+    assert result('v("t", n=1) > 20') == (False, 0, 10)
+    pairs = sum(a < b for a, b in zip(near, [x + 0.02 * i for i, x in enumerate(reversed(near))], strict=True))
+    assert result('v("t", n=1) < v("t", n=2)')[1:] == (pairs, 10) and 0 < pairs < 10
+    assert result('v("u", n=1) < 20') == (None, 0, 0)
+    (seen,) = in_paper_setup(_claim('v("t", n=1) < 20'), tables, each).comparisons
+    assert (seen.looked_up, seen.unit) == (("t[1]",), "ms")
+    (sum_,) = in_paper_setup(_claim('v("t", n=1) + v("t", n=2) > 3'), tables, each).comparisons
+    assert sum_.unit == ""  # a sum is no entry of the table
+    assert [c.true for c in Check('all(v("t", n=n) > 20 for n in [1, 2])').comparisons(tables)] == [False, False]
 
 
 @pytest.mark.parametrize("key", STUDIES)

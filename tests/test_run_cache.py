@@ -1,4 +1,4 @@
-"""The cache of runs of the tests: a run is made once, whoever asks; nothing damaged or of another build comes out of it."""
+"""The cache of runs of the tests: a run is made once for all tests; nothing damaged or of another build comes out of it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def script() -> ModuleType:
 
 
 def against_record(quick: Reproduction) -> list[tuple[str, str, str]]:
-    """Claims with another result in the paper's setup than all recorded runs agree on: id, recorded, here. Others may come out either way."""
+    """Claims with another result in the paper's setup than all recorded runs agree on: id, recorded, here."""
     own = recorded_own(quick.paper)
     assert set(own) == {j.claim.id for j in quick.claims}
     known = [(j, own[j.claim.id]) for j in quick.claims if j.here is not None]

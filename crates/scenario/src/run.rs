@@ -304,7 +304,7 @@ fn run_plain<H: EventQueue>(scenario: &Resolved, Setup { seed, clock, parts }: S
     run_world(scenario, seed, world, clock.seconds(), progress)
 }
 
-/// Runs a world that nobody observes.
+/// Runs a world without observers.
 fn run_world<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
