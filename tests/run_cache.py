@@ -13,8 +13,9 @@ import os
 import pickle
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ LIMIT = 256 << 20
 """Bytes that all files together may have."""
 WORTH = 0.02
 """Seconds of processor time from which on a run is kept."""
+LEFT = 3600
+"""Seconds after which a file that is not complete, or a lock, was left by a process that is gone."""
 _SEAL = hashlib.sha256().digest_size
 
 
@@ -63,16 +66,20 @@ class RunCache:
                     if not made.error and made.cpu_s >= WORTH:
                         _write(path, made)
                     return made
-        os.utime(path)
+        with suppress(FileNotFoundError):
+            os.utime(path)
         return kept
 
     def trim(self) -> None:
         """Removes the files that were not used for longest until the limit is kept, and what processes left that were killed."""
-        found = sorted(((f.stat().st_mtime, f) for f in self._folder.iterdir()), reverse=True)
+        found = []
+        for file in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # of another run of the tests, which removed it
+                found.append((file.stat().st_mtime, file.stat().st_size, file))
         room = self._limit
-        for _, file in found:
-            room -= file.stat().st_size
-            if room < 0 or file.suffix:
+        for used, size, file in sorted(found, reverse=True):
+            room -= size
+            if room < 0 or (file.suffix and used < time.time() - LEFT):
                 file.unlink(missing_ok=True)
 
 

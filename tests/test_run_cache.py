@@ -104,10 +104,13 @@ def test_the_runs_used_last_stay_when_there_are_too_many(counted, tmp_path):
     for age, file in enumerate(folder.iterdir()):
         run_cache.os.utime(file, (age, age))
     cache(TASK)  # seed 1
-    (folder / "left.new").write_text("of a process that was killed")
+    for name in ("old.new", "new.new"):
+        (folder / name).write_text("half")
+    run_cache.os.utime(folder / "old.new", (1, 1))  # of a process that was killed
     cache.trim()
     left = list(folder.iterdir())
-    assert 4 <= len(left) < 8 and sum(f.stat().st_size for f in left) <= 12_000
+    assert folder / "new.new" in left and folder / "old.new" not in left
+    assert 5 <= len(left) < 9 and sum(f.stat().st_size for f in left) <= 12_000
     before = int(counted)
     cache(TASK)
     assert int(counted) == before
