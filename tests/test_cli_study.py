@@ -17,7 +17,8 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL, fairlane, shown_on
+from conftest import DUMBBELL, shown_on
+from conftest import started as fairlane
 from fairlane.base.document import json_schema
 from test_cli_errors import check
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import fairlane as fl
-from conftest import fairlane
+from conftest import started as fairlane
 from fairlane.runs.query import QUESTIONS, Limits, query
 
 pytest.importorskip("duckdb")
