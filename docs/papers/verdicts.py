@@ -81,13 +81,8 @@ def part() -> str:
 
 
 def claims_of(key: str) -> str:
-    """Returns the answer and both results of each claim, for the page of a paper."""
-    lines = [
-        answer(every()[key]),
-        "",
-        "| claim | verdict | in the paper's setup | in other plausible setups | statement |",
-        "|---" * 5 + "|",
-    ]
+    """Returns both results of each claim, for the page of a paper."""
+    lines = ["| claim | verdict | in the paper's setup | in other plausible setups | statement |", "|---" * 5 + "|"]
     for c in every()[key]:
         lines.append(f"| {c['id']} | {label(c)} | {here_text(c)} | {elsewhere_text(c)} | {c['statement'].replace('|', '&#124;')} |")
     return "\n".join(lines)
@@ -260,6 +255,7 @@ def findings(text: str) -> str:
 def written(key: str, text: str) -> str:
     """Returns the up-to-date page of a paper."""
     paper = papers.load(key)
+    text = between(text, "answer", answer(every()[key]))
     text = between(text, "claims", claims_of(key))
     text = between(text, "unreached", unreached(key)) if recorded_reach(paper) else text
     return between(text, "whole", whole(key)) if recorded_whole(paper) else text
