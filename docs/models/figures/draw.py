@@ -36,7 +36,8 @@ class Panel:
         for item in self.items:
             item(axes)
         axes.set(**{k: v for k, v in self.settings.items() if k != "title"})
-        axes.set_title(self.settings.get("title", ""), fontsize="medium")
+        if "title" in self.settings:
+            axes.set_title(self.settings["title"], fontsize="medium")
         if self.ticks is not None:
             axes.set_xticks(*self.ticks)
             axes.minorticks_off()

@@ -50,7 +50,10 @@ def exchange(
     seen(now, sender.view(), sent)
     while now < until:
         deadlines = [d for d in (sender.next_deadline, receiver.next_deadline) if d is not None]
-        now = min([w[0] for w in wire] + deadlines + [until])
+        events = [w[0] for w in wire] + deadlines
+        if not events:
+            break
+        now = min(events)
         sent = []
         for w in sorted(w for w in wire if w[0] <= now):
             wire.remove(w)

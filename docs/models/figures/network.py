@@ -123,7 +123,7 @@ def sums(x: np.ndarray, window: int) -> np.ndarray:
 
 
 def dispersed(source: object, window: float) -> float:
-    """Variance over mean of the counts in windows of this many seconds."""
+    """Variance over mean of the counts in windows of a length in seconds."""
     network = net("2001s", udp(source), sample="10ms", delay="0s", **FAST)
     counts = sums(np.round(rates(network, 0.501, 200_000) * 0.01 / 8000), round(window / 0.01))
     return float(np.var(counts) / np.mean(counts))

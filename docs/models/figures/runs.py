@@ -139,7 +139,7 @@ def lossy_rate(source: object, loss: float) -> fl.Network:
 def average_window(cc: str, loss: float, duration: str) -> float:
     """Segments of 1448 bytes in flight, on average, over 10 ms with random loss."""
     # Acknowledgments get lost, too, which says nothing: the next one tells the same.
-    path = net(duration, tcp({**LARGE, "cc": cc}), warmup="3s", rate="100Gbit/s", delay="5.0ms", loss=loss)
+    path = net(duration, tcp({**LARGE, "cc": cc}), warmup="3s", name=None, rate="100Gbit/s", delay="5.0ms", loss=loss)
     return run(path).flows["goodput"][0] * 0.01 / 8 / 1448
 
 
