@@ -35,7 +35,7 @@ ELSEWHERE = {
 }
 """Commands that a page may show and that are not run here, and why."""
 NOT_CODE = {"", "text", "rust", "json", "tcl", "cpp"}
-"""Languages of blocks without commands. Rust is compiled by hand when the page changes; test_coming_from.py runs those of ns-2, ns-3."""
+"""Languages of blocks without commands; Rust is compiled by hand when the page changes, tests/test_coming_from.py runs ns-2 and ns-3."""
 HEADINGS = ["What it is", "Source", "Deviations and why", "Parameters", "What it does not model", "Validation"]
 
 

@@ -100,19 +100,21 @@ def curve(
     fine: Sequence[float] | None = None,
     line: Mapping[str, Any] | None = None,
     level: float | None = None,
+    width: float | None = None,
     fmt: str = "o",
     color: str | None = None,
     **style: Any,
 ) -> Item:
     """Draws measured values as marks, with error bars if they are intervals.
 
-    `law`: a formula in the same colour, drawn first; with `line` (its style) after the marks. `level`: a horizontal line in that colour.
+    `law`: a formula in the same colour, drawn first; with `line` (its style) after the marks.
+    `level`: a horizontal line in that colour. `width`: that of the first line.
     """
 
     def draw(axes: Axes) -> None:
         shade, at = color, fine or xs
         if law is not None and line is None:
-            (drawn,) = axes.plot(at, [law(x) for x in at], color=shade, label=f"{label}, formula" if formula is None else formula)
+            (drawn,) = axes.plot(at, [law(x) for x in at], color=shade, label=f"{label}, formula" if formula is None else formula, lw=width)
             shade = drawn.get_color()
         name = f"{label}, measured" if law is not None and formula is None and line is None else label
         values = [measured(x) for x in xs]

@@ -269,20 +269,21 @@ FIGURES = {
     "links-and-routing": two(
         panel(
             "links of the path", "one-way delay (ms)",
-            curve("measured", range(1, 11), chain_delay, lambda n: sum(8 / (k + 1) + k + 1 for k in range(n)),
-                formula="sum of length / rate + delay", **HOLLOW),
+            law("sum of length / rate + delay", range(1, 11), lambda n: sum(8 / (k + 1) + k + 1 for k in range(n))),
+            curve("measured", range(1, 11), chain_delay, **HOLLOW),
         ),
         panel(
             "loss of the link", "loss of the flow",
-            curve("measured, ten runs, 95 %", [0.0005, 0.002, 0.01, 0.05, 0.2, 0.5], flow_loss, lambda x: x, formula="as asked for"), **LOG,
+            law("as asked for", [0.0005, 0.002, 0.01, 0.05, 0.2, 0.5], lambda x: x),
+            curve("measured, ten runs, 95 %", [0.0005, 0.002, 0.01, 0.05, 0.2, 0.5], flow_loss), **LOG,
         ),
         size=(7, 3.2),
     ),
     "loss-models": two(
         panel(
             "packets k", "share of bursts longer than k",
-            *(curve(text, range(25), lambda k, alone=alone: sum(b > k for b in bursts(alone)) / len(bursts(alone)), lambda k,
-                stay=stay: stay**k, formula="", ms=3)
+            *(curve(text, range(25),
+                lambda k, alone=alone: sum(b > k for b in bursts(alone)) / len(bursts(alone)), lambda k, stay=stay: stay**k, formula="", width=1, ms=3)
               for text, alone, stay in (("alone", True, 0.04), ("chain, mean of 8", False, 1 - 1 / 8))),
             yscale="log", ylim=(1e-4, 1.5),
         ),

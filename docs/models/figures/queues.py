@@ -120,6 +120,14 @@ def two_lengths(queue: object, first: int, second: int, offer: str, metric: str)
     return x / (x + y)
 
 
+LENGTHS = [100, 250, 400, 600, 800, 1000, 1200, 1400, 1500]
+
+
+def round_robin(queue: str, length: int) -> float:
+    """Share of a flow against one with packets of 1000 bytes."""
+    return two_lengths(queue, length, 1000, "cbr", "throughput")
+
+
 def weighted(count: str, weight: int) -> float:
     """Share of a class with 500-byte packets against one of weight 1 with 1500-byte packets."""
     classes = [{"match": "flow:x", "weight": weight}, {"match": "flow:y", "weight": 1}]
@@ -258,8 +266,8 @@ FIGURES = {
     "green": two(
         panel(
             "TCP flows", "share of arrivals dropped",
-            *(curve(f"measured, RTT {rtt} ms", COUNTS, partial(green, rtt, metric="loss"), lambda n,
-                rtt=rtt: (n * 1220 / (1.25e6 * rtt / 1000)) ** 2, line={}, fine=spread(1, 41, 0.25)) for rtt in (60, 100)),
+            *(curve(f"measured, RTT {rtt} ms", COUNTS, partial(green, rtt, metric="loss"),
+                lambda n, rtt=rtt: (n * 1220 / (1.25e6 * rtt / 1000)) ** 2, line={}, fine=spread(1, 41, 0.25)) for rtt in (60, 100)),
             ylim=(0, None),
         ),
         panel(
@@ -323,10 +331,10 @@ FIGURES = {
     ),
     "rr": one(
         "length L of the first flow's packets (byte); the second's have 1000", "share of the first flow",
-        *(curve(f"{name}, measured", [100, 250, 400, 600, 800, 1000, 1200, 1400, 1500], lambda n, name=name: two_lengths(name, n, 1000,
-            "cbr", "throughput"), f, formula=text, fine=spread(50, 1550, 50), fmt=mark, **HOLLOW)
-          for name, text, f, mark in (("rr", "formula, L / (L + 1000 bytes)", lambda n: n / (n + 1000), "o"), ("drr", "equal shares",
-              lambda _: 0.5, "s"))),
+        curve("rr, measured", LENGTHS, partial(round_robin, "rr"), lambda n: n / (n + 1000), formula="formula, L / (L + 1000 bytes)",
+              fine=spread(50, 1550, 50), **HOLLOW),
+        level(0.5, "equal shares", color="C1", ls="-", lw=1.5),
+        curve("drr, measured", LENGTHS, partial(round_robin, "drr"), fmt="s", color="C1", mfc="none"),
         size=(7, 3.2), ylim=(0, 0.7),
     ),
     "wrr": one(
@@ -365,8 +373,8 @@ FIGURES = {
     ),
     "sfq": one(
         "flows", "share of the flows that share a queue",
-        curve("measured, ten salts, 95 % interval", [2, 5, 10, 15, 20, 30, 40, 60], special.sharing,
-            lambda n: 1 - (1 - 1 / 64) ** (n - 1), formula="formula, 64 queues", fine=range(1, 61), capsize=2),
+        law("formula, 64 queues", range(1, 61), lambda n: 1 - (1 - 1 / 64) ** (n - 1)),
+        curve("measured, ten salts, 95 % interval", [2, 5, 10, 15, 20, 30, 40, 60], special.sharing, capsize=2),
         size=(7, 3.2), ylim=(0, 1), xlim=(0, 62),
     ),
     "fq": special.max_min_shares(),
@@ -380,14 +388,14 @@ FIGURES = {
     ),
     "fq_pie": one(
         "target (ms)", "mean wait in the queue (ms)", law("target", [0, 65], lambda t: t, color="black", lw=1),
-        *(curve(f"{n} flow{'s' * (n > 1)}, measured", [10, 15, 20, 30, 40, 60], lambda t,
-            n=n: mean(bulk({"fq_pie": {"target": f"{t}ms"}}, n, "100s", "20s"), "sojourn_mean", link="link", scale=1e3), fmt=mark, ms=5)
+        *(curve(f"{n} flow{'s' * (n > 1)}, measured", [10, 15, 20, 30, 40, 60],
+            lambda t, n=n: mean(bulk({"fq_pie": {"target": f"{t}ms"}}, n, "100s", "20s"), "sojourn_mean", link="link", scale=1e3), fmt=mark, ms=5)
           for n, mark in ((1, "o"), (3, "s"), (6, "^"))),
         size=(7, 3.2), xlim=(0, 65), ylim=(0, 75),
     ),
     "cake": one(
         "n, flows of the other host; all go to one destination", "share of the host with one flow",
-        *(curve(mode, [1, 2, 3, 5, 8, 12, 16], partial(special.isolated, mode), f, formula="", fmt=mark, ms=6)
+        *(curve(mode, [1, 2, 3, 5, 8, 12, 16], partial(special.isolated, mode), f, formula="", fmt=mark, ms=6, width=1)
           for mode, f, mark in (("flows", lambda n: 1 / (n + 1), "o"), ("dual_srchost", lambda _: 0.5, "s"), ("dual_dsthost",
               lambda n: 1 / (n + 1), "+"))),
         note("formula: 1/2, 1/(n + 1)", lw=1, color="black"), size=(7, 3.2), ylim=(0, 0.6),

@@ -337,7 +337,7 @@ FIGURES = {
     ),
     "highspeed": one(
         "probability of loss", "average window (segments)",
-        *(curve(name, list(LOST), lambda p, cc=cc: average_window(cc, p, LOST[p]), f, formula=text, fmt=fmt, **HOLLOW)
+        *(curve(name, list(LOST), lambda p, cc=cc: average_window(cc, p, LOST[p]), f, formula=text, fmt=fmt, width=1, **HOLLOW)
           for cc, name, fmt, text, f in (
               ("highspeed", "HighSpeed TCP", "o", "0.12 / p^0.835, RFC 3649", lambda p: 0.12 / p**0.835 if p < 1e-3 else 1.2 / p**0.5),
               ("sack", "Reno with SACK", "s", "1.2 / p^0.5, RFC 5681", lambda p: 1.2 / p**0.5))),
@@ -346,9 +346,9 @@ FIGURES = {
     "scalable": one(
         "bandwidth-delay product (segments)", "round trips from loss to loss",
         curve("Scalable TCP", RATES, partial(recovery, "scalable"), lambda _: math.log(1 / 0.875) / math.log(1.01),
-            formula="ln(1/(1-b)) / ln(1+a), Kelly 2003", **HOLLOW),
+            formula="ln(1/(1-b)) / ln(1+a), Kelly 2003", width=1, **HOLLOW),
         curve("Reno with SACK", RATES, partial(recovery, "sack"), lambda w: w * 1.05 / 2, formula="half of the window", fmt="s",
-            **HOLLOW), **LOG,
+            width=1, **HOLLOW), **LOG,
     ),
     "hybla": two(
         panel("time (s)", "window / RTT (1000 segments/s)", *hybla("hybla"), title="Hybla: slope 1 / RTT0²",
