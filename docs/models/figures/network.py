@@ -283,7 +283,8 @@ FIGURES = {
         panel(
             "packets k", "share of bursts longer than k",
             *(curve(text, range(25),
-                lambda k, alone=alone: sum(b > k for b in bursts(alone)) / len(bursts(alone)), lambda k, stay=stay: stay**k, formula="", width=1, ms=3)
+                lambda k, alone=alone: sum(b > k for b in bursts(alone)) / len(bursts(alone)),
+                lambda k, stay=stay: stay**k, formula="", width=1, ms=3)
               for text, alone, stay in (("alone", True, 0.04), ("chain, mean of 8", False, 1 - 1 / 8))),
             yscale="log", ylim=(1e-4, 1.5),
         ),

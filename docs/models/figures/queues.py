@@ -389,7 +389,8 @@ FIGURES = {
     "fq_pie": one(
         "target (ms)", "mean wait in the queue (ms)", law("target", [0, 65], lambda t: t, color="black", lw=1),
         *(curve(f"{n} flow{'s' * (n > 1)}, measured", [10, 15, 20, 30, 40, 60],
-            lambda t, n=n: mean(bulk({"fq_pie": {"target": f"{t}ms"}}, n, "100s", "20s"), "sojourn_mean", link="link", scale=1e3), fmt=mark, ms=5)
+            lambda t, n=n: mean(bulk({"fq_pie": {"target": f"{t}ms"}}, n, "100s", "20s"), "sojourn_mean", link="link", scale=1e3),
+                fmt=mark, ms=5)
           for n, mark in ((1, "o"), (3, "s"), (6, "^"))),
         size=(7, 3.2), xlim=(0, 65), ylim=(0, 75),
     ),
