@@ -432,10 +432,8 @@ impl<T: LossBased> CongestionControl for T {
 
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
         let w = self.window_mut();
-        if e.to_ssthresh {
-            w.cwnd = w.ssthresh;
-        }
-        w.cwnd = (w.cwnd - e.deflated as f64 / w.smss).min(segments(e.bound, w.smss)).max(1.0);
+        let from = if e.to_ssthresh { w.ssthresh } else { w.cwnd };
+        w.cwnd = (from - e.deflated as f64 / w.smss).min(segments(e.bound, w.smss)).max(1.0);
     }
 
     fn on_idle_restart(&mut self, now: Time, window: u64) {
