@@ -41,7 +41,7 @@ FILES = {
             plots_overlays routes topologies trace query series_folder ns2_trace wireless
             """,
         "script": "script fast_open script_buffer script_closing script_command script_errors script_idling script_rfc",
-        "stats": "stats_bounded stats stats_anova stats_bootstrap stats_compare stats_docs stats_sequential stats_warmup",
+        "stats": "docs stats_bounded stats stats_anova stats_bootstrap stats_compare stats_sequential stats_warmup",
         "watch": "watch watch_hostile_clients packages package",
         "study": """
             study_modules integrity replay study_one_run study_dask study_file study_mistakes study_store study_result

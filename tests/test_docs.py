@@ -110,6 +110,16 @@ def test_examples(page, folder, capsys):
     assert ran > 0 or page.stem in ("own-queue", "own-congestion-control"), "no example was found"
 
 
+def test_blocks_of_the_page_on_statistics_print_what_it_shows(capsys):
+    page = ROOT / "docs" / "background" / "statistics.md"
+    scope: dict[str, object] = {"__name__": "docs"}
+    found = [b for b in blocks(page) if b[0] in ("python", "text")]
+    assert len(found) >= 12 and [b[0] for b in found] == ["python", "text"] * (len(found) // 2)
+    for (_, code, line), (_, output, _) in zip(found[::2], found[1::2], strict=True):
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), scope)
+        assert capsys.readouterr().out == output
+
+
 @pytest.mark.parametrize("page", ALL_PAGES, ids=ident)
 def test_links(page):
     prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)

@@ -43,7 +43,7 @@ class _Documented(type):
     """Metaclass that lists the parameters in the docstring: their texts are read from the sources when somebody asks for it."""
 
     @property
-    def __doc__(cls) -> str | None:  # type: ignore[override]
+    def __doc__(cls) -> str | None:
         about = vars(cls).get("__doc__")
         if about is None or "__match_args__" not in vars(cls):  # not made by `dataclass`, or not yet
             return about
