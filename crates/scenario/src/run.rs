@@ -246,18 +246,21 @@ mod events {
     pub(super) type Some = super::AnyEvents;
     pub(super) type Many = super::AnyEvents;
 }
-/// Event queue of long runs, whose keys need 128 bits, and of every run that is observed or advanced in steps: it fits all networks and durations,
-/// so the loop for observers is compiled once.
+/// Event queue of long runs, whose keys need 128 bits, of larger networks that are observed, and of every run in steps: it fits all networks and
+/// durations, so that the loop for observers is compiled twice only.
 pub(crate) type AnyEvents = QuadHeap<u128>;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let mut setup = Setup::new(scenario, seed);
-    // Controls act only in the loop that is compiled for observers.
-    if watch.is_observed() || !scenario.expanded.controls.is_empty() {
-        return run_observed(scenario, setup, watch, progress);
-    }
     let (slots, numbers) = setup.parts.slots();
     let short = fits_64_bits(numbers, Time::ZERO + scenario.duration);
+    // Controls act only in the loop that is compiled for observers.
+    if watch.is_observed() || !scenario.expanded.controls.is_empty() {
+        return match (short, slots) {
+            (true, 0..SOME_SLOTS) => run_observed::<events::Few>(scenario, setup, watch, progress),
+            _ => run_observed::<AnyEvents>(scenario, setup, watch, progress),
+        };
+    }
     if parallel::is_asked(scenario, watch.parts, watch.threads) {
         let done = match (short, slots) {
             // Parts pay in large networks only.
@@ -341,9 +344,9 @@ fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, f
 }
 
 /// Runs a network with its observers and controls.
-fn run_observed(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
+fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let Setup { seed, clock, parts } = setup;
-    let mut world = parts.build::<AnyEvents>()?;
+    let mut world = parts.build::<H>()?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
     let from = Time::ZERO + scenario.warmup;
