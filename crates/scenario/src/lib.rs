@@ -9,6 +9,7 @@ mod capture;
 mod changes;
 mod channel;
 mod check;
+mod clock;
 mod code;
 mod components;
 mod diag;

@@ -1,10 +1,10 @@
 //! Parallel execution of one run: partition of the network, and execution of the parts.
 
+use crate::clock::CpuClock;
 use crate::components::BuiltIn;
 use crate::plugin;
 use crate::progress::Progress;
 use crate::resolved::Resolved;
-use crate::run::CpuClock;
 use crate::run_error::RunError;
 use fairlane_engine::{EventQueue, QuadHeap};
 use fairlane_net::{ParallelWorld, Partition, Topology, World};

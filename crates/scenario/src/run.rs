@@ -2,6 +2,7 @@
 
 use crate::build;
 use crate::capture::{CaptureError, Captures};
+use crate::clock::CpuClock;
 use crate::code::{Code, Warning};
 use crate::components::BuiltIn;
 use crate::expand::{Group, Hop, LinkDir, Member};
@@ -24,7 +25,6 @@ use fairlane_units::{Name, Time};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 /// Events per step of a session: a few milliseconds of work.
 pub(crate) const SLICE: u64 = 50_000;
@@ -491,23 +491,5 @@ pub(crate) fn output<H: EventQueue>(
         flow_series,
         link_series,
         why: None,
-    }
-}
-
-/// CPU time of the calling thread if the platform provides it, else wall time.
-pub(crate) struct CpuClock {
-    cpu: Option<cpu_time::ThreadTime>,
-    wall: Instant,
-}
-
-impl CpuClock {
-    pub(crate) fn start() -> Self {
-        Self { cpu: cpu_time::ThreadTime::try_now().ok(), wall: Instant::now() }
-    }
-    pub(crate) fn seconds(&self) -> f64 {
-        match &self.cpu {
-            Some(t) => t.elapsed().as_secs_f64(),
-            None => self.wall.elapsed().as_secs_f64(),
-        }
     }
 }

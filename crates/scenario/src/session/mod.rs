@@ -10,6 +10,7 @@ pub use state::{Row, StateValue};
 
 use crate::build;
 use crate::changes::{self, shown};
+use crate::clock::CpuClock;
 use crate::code::Code;
 use crate::components::BuiltIn;
 use crate::diag::{Diagnostics, Sources, Span};
@@ -17,7 +18,7 @@ use crate::limits;
 use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
 use crate::resolved::Resolved;
-use crate::run::{self, AnyEvents, CpuClock, RunOutput};
+use crate::run::{self, AnyEvents, RunOutput};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::timeline::Timeline;
