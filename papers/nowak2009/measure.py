@@ -14,8 +14,8 @@ from .net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
 TCP_HEADER, VIDEO_HEADER = 47, 35
 SETTLED = 3.0
 """Seconds left out where moments of a short queue are taken."""
-SLOW_START = 5.0
-"""Seconds after which one connection has long left slow start."""
+WINDOW_SETTLED = 100.0
+"""Seconds after which one connection has left slow start with every path and queue, and has lost a packet if it goes on growing."""
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
@@ -91,7 +91,7 @@ class Measures(Scenarios):
     def measure(self, run: RunTables, combination: Combination) -> dict[str, float]:
         """The paper's quantities, and what its figures show."""
         if combination["set"] == "window":
-            return self._of_window(run)
+            return self._of_window(run, combination.tree(1))
         if combination["set"] == "alone":
             return self._of_tcp_alone(run)
         t = combination.tree(1)
@@ -99,15 +99,16 @@ class Measures(Scenarios):
             return self._of_events(run, t)
         return self._of_case(run, combination, t)
 
-    def _of_window(self, run: RunTables) -> dict[str, float]:
+    def _of_window(self, run: RunTables, t: Tree) -> dict[str, float]:
         times, drops = _series(run, "bottleneck", "drops")
-        late = times > SLOW_START
-        windows = _series(run, "tcp", "cwnd")[1][late] / 1024
+        late = times > WINDOW_SETTLED
+        windows = _series(run, "tcp", "cwnd")[1][late] / quantity(t["flows"]["tcp"]["tcp"]["mss"])
         return {
             "window_cuts": float(run.flows["cwnd_cuts"][0]),
             "losses_after_slow_start": float(np.nansum(drops[late])),
             "window_mean": float(np.nanmean(windows)),
             "window_max": float(np.nanmax(windows)),
+            "window_least": float(100 * np.nanmin(windows) / np.nanmax(windows)),
             "goodput": run.flows["goodput"][0] * 1e-6,
             "queue": run.link("bottleneck", "queue_mean"),
         }
@@ -240,7 +241,8 @@ class Measures(Scenarios):
         """Queue lengths, RED's average, round trips, unacknowledged segments and windows over time."""
         if combination["set"] == "window":
             times, windows = run.series("tcp", "cwnd")
-            return {"window": (times, [None if w is None else w / 1024 for w in windows])}
+            segment = self._segment(combination.tree(1))
+            return {"window": (times, [None if w is None else w / segment for w in windows])}
         if combination["set"] == "events":
             return {"queue2": run.series("bottleneck", self._column(combination.tree(1), video=True))}
         if not isinstance(combination, Drawn):

@@ -7,10 +7,14 @@ from collections.abc import Mapping
 
 from fairlane.papers import Alternative, Change, Combination, Open, Paper, Tree, Value, all_of, factors_of, quantity, queue_of
 
-from .opens import CLASSIC, DECLARED, OPENS, WIDE, change_to
+from .opens import CLASSIC, DECLARED, OPENS, WIDE, change_to, window_change
 
 CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")
 """The rows of Table 1, Fig. 9 (C9), and the modified priority (C3m)."""
+CAPTIONED = "C8m"
+"""Fig. 6 as its caption has it: the modified priority for the video, RED in both queues."""
+REFERENCE = ("1.5", "RED, 5 to 15", "ns-2's gaps")
+"""The run of TCP alone that a claim compares with the reference run: rate, queue and law."""
 RATES = ("0.1", "1", "10", "100")
 """Bottleneck rates that the text lists, Mbit/s."""
 ALONE = (
@@ -40,6 +44,7 @@ LONG = "TCP data of 10 MB each"
 LASTING = "the simulator's example, ns-2's gaps, TCP data of 10 MB each"
 GREEDY = "video of 99 % of the link"
 BURST = "video as one burst of 1920 frames"
+FAR = "long TCP packets beside short frames"
 SHORT_RED = "one queue with RED 5 to 15"
 SETTINGS = (*CASES, "chosen")
 """The paper's queues, and the one that the search chose."""
@@ -100,7 +105,7 @@ class Scenarios(Paper):
     """The combinations of the study."""
 
     declared = DECLARED
-    most_settings = 96
+    most_settings = 256
 
     def _case(self, case: str, table: str = "cases.toml") -> Tree:
         t = self.scenario("network.toml")
@@ -129,7 +134,7 @@ class Scenarios(Paper):
         return list(OPENS)
 
     def setting(self, values: Mapping[str, Value]) -> list[Combination]:
-        """The cases, moments of the video's short queues, and the two windows, in a setting."""
+        """The cases, moments of the video's short queues, the two windows, and the reference run, which nothing unstated touches."""
         return self._setting(values, Combination)
 
     def _setting(self, values: Mapping[str, Value], kind: type[Combination]) -> list[Combination]:
@@ -143,7 +148,7 @@ class Scenarios(Paper):
                 group["spread"] = "1s"
 
         combinations = self.table_combinations(change, kind, SHORT_STEP if quantity(str(values["delay"])) < SHORT else STEP)
-        for case in ("C5", "C8", "C9"):
+        for case in ("C5", "C8", "C9", CAPTIONED):
             base = self._case(case)
             base["duration"] = "10s"
             combinations.append(self._combination(base, at_work, "1ms", set="events", case=case))
@@ -151,12 +156,12 @@ class Scenarios(Paper):
         for name in ("Reno", "Vegas"):
             base = copy.deepcopy(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
-            combinations.append(self._combination(base, None, STEP, Drawn, set="window", tcp=name))
-        return combinations
+            combinations.append(self._combination(base, window_change(values), STEP, Drawn, set="window", tcp=name))
+        return [*combinations, self._alone(*REFERENCE)]
 
     def table_combinations(self, change: Change, kind: type[Combination] = Combination, step: str = STEP) -> list[Combination]:
         """The cases of Table 1, and those of its kind."""
-        return [self._combination(self._case(case), change, step, kind, set="table", case=case) for case in CASES]
+        return [self._combination(self._case(case), change, step, kind, set="table", case=case) for case in (*CASES, CAPTIONED)]
 
     def stated_combinations(self, rate: str) -> list[Combination]:
         """The cases with the stated parameters at one of the stated rates."""
@@ -169,7 +174,8 @@ class Scenarios(Paper):
         """The declared setting, the stated parameters at all rates, TCP alone, and the chosen queue."""
         combinations = self._setting(self.declared_setting, Drawn)
         combinations += [c for rate in RATES for c in self.stated_combinations(rate)]
-        combinations += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
+        alone = [(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
+        combinations += [self._alone(*x) for x in alone if x != REFERENCE]
         combinations += [self._combination(self._for_search(case), set="long", case=case) for case in SETTINGS]
         for unseen_scenario in self.scenario("tune.toml")["holdout"]:
             combinations += [
@@ -218,6 +224,10 @@ class Scenarios(Paper):
             "drop tail": "25p", "single RED from": "15p", "single RED width": "10p", "TCP RED from": "15p", "TCP RED width": "10p",
             "RED weight": 0.02, "RED max_p": 0.03, "RED gaps": CLASSIC,
         }  # fmt: skip
+        far: dict[str, Value] = {
+            "window": "14p", "delay": "40ms", "rate": "2Mbit/s", "segment": "1460B", "frame": "600B", "data": "700kB", "apart": "5s",
+            "spread": "0s", "TCP RED from": "15p", "TCP RED width": "20p",
+        }  # fmt: skip
         lasting: dict[str, Value] = {"RED gaps": WIDE, "data": "10000kB"}
 
         def of(name: str, why: str, values: Mapping[str, Value], *more: Change) -> Alternative:
@@ -242,6 +252,7 @@ class Scenarios(Paper):
             of(LONG, "most transfers do not end within the 200 s", {**declared, "data": "10000kB"}),
             of(LASTING, "as in the reference runs", {**example, **lasting}),
             of(SHORT_RED, "the thresholds of the two-queue rows", {**declared, "single RED from": "5p", "single RED width": "10p"}),
+            of(FAR, "1507 bytes beside 635 at 2 Mbit/s, from a search for equal backlogs of the video", {**example, **far}),
             of(GREEDY, "beyond what is called three quarters: hardly anything is left for TCP", declared, load(0.99)),
             of(BURST, "fills its queue at once, whichever is served first", declared, burst),
         ]

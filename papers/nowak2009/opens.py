@@ -123,3 +123,17 @@ def change_to(values: Mapping[str, Value]) -> Change:
                 q["limit"] = values["drop tail"]
 
     return change
+
+
+def window_change(values: Mapping[str, Value]) -> Change:
+    """Changes the scenario of one connection alone to what it is in a setting; its window stays wide."""
+
+    def change(t: Tree, _: Combination) -> None:
+        link, tcp = t["links"]["bottleneck"], t["flows"]["tcp"]["tcp"]
+        link.update(rate=values["rate"], delay=values["delay"], queue={"droptail": {"limit": values["drop tail"]}})
+        tcp.update(
+            mss=values["segment"], initial_window=values["first window"], rto_min=values["least timeout"],
+            rto_initial=values["first timeout"], ack_every=2 if values["delayed ACKs"] else 1,
+        )  # fmt: skip
+
+    return change

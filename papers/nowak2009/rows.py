@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from fairlane.papers import (
@@ -23,20 +23,21 @@ from fairlane.papers import (
 )
 
 from .measure import Measures
-from .net import CASES
+from .net import CAPTIONED, CASES
 
 PUBLISHED = CASES[:8]
 LAYOUT = {
     "C1": ("one_queue", "droptail", "none"), "C2": ("one_queue", "red", "none"), "C3": ("prio_tcp", "red", "fifo"),
     "C4": ("prio_tcp", "fifo", "fifo"), "C5": ("wrr_4udp_1tcp", "fifo", "fifo"), "C6": ("rr_1udp_1tcp", "fifo", "fifo"),
     "C7": ("rr_1udp_1tcp", "red", "fifo"), "C8": ("prio_udp", "red", "fifo"), "C9": ("wrr_4udp_1tcp", "red", "fifo"),
-    "C3m": ("prio_tcp_modified", "red", "fifo"),
+    "C3m": ("prio_tcp_modified", "red", "fifo"), "C8m": ("prio_udp_modified", "red", "red"),
 }  # fmt: skip
 """Scheduler and the two queues of each case; queue 1 has TCP where there are two."""
-FIGURES = {"fig5": "C3", "fig6": "C8", "fig7": "C6", "fig8": "C5", "fig9": "C9"}
+FIGURES = {"fig5": "C3", "fig6": "C8", "fig6-captioned": CAPTIONED, "fig7": "C6", "fig8": "C5", "fig9": "C9"}
 WORDS = {
     "C1": "one queue, drop tail", "C2": "one queue, RED", "C3": "TCP first, RED", "C4": "TCP first, FIFO", "C5": "4:1, FIFO",
     "C6": "1:1, FIFO", "C7": "1:1, RED", "C8": "video first, RED", "C9": "4:1, RED", "C3m": "TCP first, modified",
+    "C8m": "video first, modified, RED in both",
     "chosen": "chosen by fairlane tune",
 }  # fmt: skip
 _SUSPECT = {("C1", "queue1"): 1} | {(c, "queue1"): 2 for c in ("C2", "C3", "C7", "C8")}
@@ -96,17 +97,21 @@ class Shows(Measures):
 
     def _share_rows(self, r: Results, case: str) -> list[Row]:
         combination = r.combination(set="table", case=case)
+        unit: Callable[[str], str] = lambda metric: "ms" if metric.endswith("_ms") else "percent"  # noqa: E731
         of = (
             ("TCP", "link_share_percent", "tcp_share"),
             ("UDP", "link_share_percent", "udp_share"),
             ("UDP", "delivered_percent", "udp_delivered"),
+            ("UDP", "loss_percent", "udp_loss"),
+            ("UDP", "delay_p99_ms", "udp_delay_p99"),
             ("TCP", "loss_percent", "tcp_loss"),
             ("queue1", "average_swing_percent", "average_swing"),
         )
-        return [x for thing, metric, q in of for x in self._row(r, combination, q, {"case": case, "object": thing}, metric, "percent")]
+        return [x for thing, metric, q in of for x in self._row(r, combination, q, {"case": case, "object": thing}, metric, unit(metric))]
 
     def _window_rows(self, r: Results, names: Sequence[str] = ("Reno", "Vegas")) -> list[Row]:
-        of = (("window_cuts", "count"), ("losses_after_slow_start", "packets"), ("window_mean", "segments"), ("window_max", "segments"))
+        of = (("window_cuts", "count"), ("losses_after_slow_start", "packets"), ("window_mean", "segments"), ("window_max", "segments"),
+              ("window_least", "percent"))  # fmt: skip
         combinations = [
             (n, r.combination(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.combinations)
         ]
@@ -114,7 +119,7 @@ class Shows(Measures):
 
     @staticmethod
     def _cases(r: Results) -> list[str]:
-        return [c["case"] for c in r.combinations if c["set"] == "table"]
+        return [c["case"] for c in r.combinations if c["set"] == "table" and c["case"] != CAPTIONED]
 
     def _against_published(self, rows: Sequence[Row]) -> Comparison:
         cases = {dict(x.factors)["case"] for x in rows}
@@ -166,7 +171,7 @@ class Shows(Measures):
     def _fig4(self, r: Results) -> Built:
         table = [x for x in self._case_rows(r, "C2") if dict(x.factors)["object"] == "queue1"]
         rows = self._series_rows(r, "C2", {"queue1": ("queue1", "queue_length"), "average": ("queue1", "avg_queue_length")})
-        shown = [x for x in self._share_rows(r, "C2") if x.metric != "loss_percent"]
+        shown = [x for x in self._share_rows(r, "C2") if x.metric not in ("loss_percent", "delay_p99_ms")]
         shares = [replace(self._ours(x), factors=factors_of(**_factors("C2", dict(x.factors)["object"]))) for x in shown]
         built = Built(Comparison([*self._against_published(table).rows[: len(table)], *shares]), rows, group_by=_ARRANGEMENT)
         average = self._first(r, "C2", "average")

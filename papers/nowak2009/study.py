@@ -7,7 +7,7 @@ from functools import partial
 
 from fairlane.papers import Built, Combination, Compared, Experiment, Picture, Results, Row, SensitivityColumn, charts
 
-from .net import CASES, SAME
+from .net import CAPTIONED, CASES, REFERENCE, SAME
 from .rows import FIGURES, PUBLISHED, WORDS
 from .text import FIFOS, causes, findings, round_trips
 from .unpublished import Studies
@@ -17,7 +17,7 @@ class Nowak2009(Studies):
     """The study and how it is rebuilt."""
 
     minutes = 1.5
-    tables = ("shares", "fig1_fig2")
+    tables = ("shares", "fig1_fig2", "reference_run")
     seeds = tuple(range(1, 7))
     quick_seeds = (1, 2)
     alternative_seeds = (1, 2, 3)
@@ -25,12 +25,25 @@ class Nowak2009(Studies):
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
         """Claims read Table 1 with C9 and C3m, the shares of the link, and the two windows."""
-        cases = self._cases(results)
+        cases = [*self._cases(results), *(CAPTIONED for _ in (0,) if results.has(set="table", case=CAPTIONED))]
         return {
             "table1": [x for case in cases for x in self._case_rows(results, case)],
             "shares": [x for case in cases for x in self._share_rows(results, case)],
             "fig1_fig2": self._window_rows(results),
+            "reference_run": self._reference_rows(results),
         }
+
+    def _reference_rows(self, r: Results) -> list[Row]:
+        """The run of TCP alone that is compared with the reference run; none if it was not made."""
+        at = dict(zip(("rate", "queue", "law"), REFERENCE, strict=True))
+        if not r.has(set="alone", **at):
+            return []
+        combination = r.combination(set="alone", **at)
+        return [
+            x
+            for q, unit in (("mean_size", "packets"), ("stddev_size", "packets"), ("rtt", "s"))
+            for x in self._row(r, combination, q, {}, q, unit)
+        ]
 
     def experiments(self) -> list[Experiment]:
         """All tables and figures, and the questions that the paper leaves without numbers."""

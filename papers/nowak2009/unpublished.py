@@ -11,7 +11,7 @@ import numpy as np
 from fairlane.papers import Built, Comparison, Picture, Results, Row, charts, compare, row_of
 from fairlane.tuning import TuneSpec, Tuning, cost_of
 
-from .net import LAWS, RATES, SETTINGS
+from .net import ALONE, LAWS, RATES, SETTINGS
 from .rows import WORDS, Shows
 
 
@@ -33,7 +33,9 @@ class Studies(Shows):
             ("mean_size", "mean_size", "packets"), ("stddev_size", "stddev_size", "packets"), ("rtt", "rtt", "s"),
             ("utilisation", "utilisation", "percent"), ("timeouts", "timeouts", "count"),
         )  # fmt: skip
-        own = [c for c in r.combinations if c["set"] == "alone"]
+        own = sorted(
+            (c for c in r.combinations if c["set"] == "alone"), key=lambda c: (ALONE.index((c["rate"], c["queue"])), c["law"] != LAWS[0])
+        )
         rows = self._quantities(r, [(c, {**dict(c.factors[1:]), "rate": f"{c['rate']} Mbit/s"}) for c in own], of)
         peer = [
             {
