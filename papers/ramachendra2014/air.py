@@ -93,6 +93,11 @@ def combinations() -> list[Combination]:
     return [*made, *(net.combination(VARIED, LOAD, LIMIT, a, chosen(c.name)) for c in CHOICES for a in ("RED", "ModRED"))]
 
 
+def claimed() -> list[Combination]:
+    """The combinations that claims read: what each setting runs."""
+    return [net.combination(n, LOAD, LIMIT, a, AIR) for n in (16, 32) for a in ("RED", "ModRED")]
+
+
 def quick() -> list[Combination]:
     """The two small networks at one load and limit."""
     return [net.combination(n, LOAD, LIMIT, a, AIR) for n in (16, 32) for a in QUEUES]

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from fairlane.papers import Combination, Tree, Value, factors_of
 
-from .opens import InSetting, changed
+from .opens import EVERY, InSetting, changed
 
 NETWORKS = (16, 32, 64)
 LOADS = (25, 50, 75, 100)
 LIMITS = (25, 100, 250)
+ACKED = "every packet acknowledged"
+"""The traffic of the combinations in which no acknowledgment waits."""
 QUEUES = ("DropTail", "RED", "WRED", "AVQ", "ModRED")
 
 
@@ -26,12 +28,13 @@ def matrix() -> list[Combination]:
 
 
 def special() -> list[Combination]:
-    """Further combinations: smooth and bursty senders, an uncongested link, queue samples, drops counted by colour."""
+    """Further combinations: smooth and bursty senders, an uncongested link, queue samples, no delayed acknowledgments, drops by colour."""
     combinations = [combination(64, 100, 100, a, t) for t in ("smooth", "bursty") for a in ("RED", "ModRED")]
     combinations += [combination(n, x, 100, "DropTail", "uncongested") for n in NETWORKS for x in (25, 50)]
     combinations += [combination(64, 75, 100, a, "watched") for a in ("RED", "ModRED")] + [
         combination(64, 50, q, "ModRED", "watched") for q in (25, 100)
     ]
+    combinations += [combination(64, 100, 100, a, ACKED) for a in ("RED", "ModRED")]
     return [*combinations, *counted(), *(combination(64, x, 100, "WRED", "counted") for x in (75, 100))]
 
 
@@ -75,7 +78,7 @@ def tree_of(base: Tree, blocks: Tree, c: Combination, seed: int, values: Mapping
         t["sample"] = "100ms"
     if c["traffic"] == "counted":
         _count_colours(t)
-    changed(t, c, values)
+    changed(t, c, {**values, "acknowledged": EVERY} if c["traffic"] == ACKED else values)
     return t
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from fairlane.papers import (
@@ -31,6 +32,10 @@ from .text import causes, findings, notes
 from .unit import modred_unit, rr_unit, turned
 
 COLOURS = {"drops_in": "packets", "drops_out": "packets", "drop_share_in": "percent", "drop_share_out": "percent"}
+STEADY = {"queue_deviation": "packets", "loss_synchronisation": "percent"}
+"""Metrics of the matrix that only claims read."""
+ON_AIR = ("throughput", "loss_rate", "jitter")
+"""Metrics of the wireless networks that claims read."""
 _KINDS = (
     ("drops_out", "OUT packets dropped", "packets"), ("drop_share_out", "share of the OUT packets", "percent"),
     ("drops_in", "IN packets dropped", "packets"), ("drop_share_in", "share of the IN packets", "percent"),
@@ -59,9 +64,9 @@ class Ramachendra2014(Paper):
     minutes = 2.5
     single_runs = True  # replications are not stated
     setting_seeds = (1,)
-    most_settings = 72
+    most_settings = 256
     declared = opens.DECLARED
-    tables = ("results", "uncongested", "modred_unit", "rr_unit")
+    tables = ("results", "uncongested", "air", "modred_unit", "rr_unit")
     flow_columns = ("throughput", "goodput", "jitter", "packets_received", "timeouts", "fast_recoveries")
     link_columns = (
         "utilisation",
@@ -73,6 +78,7 @@ class Ramachendra2014(Paper):
         "queue_std",
         "queue_max",
         "sojourn_mean",
+        "loss_synchronisation",
         *air.COLUMNS,
     )
     network_columns = ("packets_sent", "delay_mean")
@@ -97,15 +103,17 @@ class Ramachendra2014(Paper):
 
     def setting(self, values: Mapping[str, Value]) -> list[Combination]:
         """The combinations that claims and published losses read."""
-        return self._with(net.claimed(), values)
+        return [*self._with(net.claimed(), values), *self._on_air(air.claimed(), values)]
 
     def _with(self, combinations: Sequence[Combination], values: Mapping[str, Value] | None = None) -> list[Combination]:
         return net.with_trees(self.scenario("net.toml"), self.scenario("combinations.toml"), combinations, values or self.declared_setting)
 
-    def _on_air(self, combinations: Sequence[Combination]) -> list[Combination]:
-        """Returns choices outside the settings: those of the tables, with another medium."""
+    def _on_air(self, combinations: Sequence[Combination], values: Mapping[str, Value] | None = None) -> list[Combination]:
+        """The wireless combinations: TCP, queues and contract of a setting, with another medium."""
         wired = (self.scenario("net.toml"), self.scenario("combinations.toml"))
-        return air.with_trees(self.scenario("air.toml"), wired, combinations, self.declared_setting, {o.name: o.base for o in self.opens()})
+        return air.with_trees(
+            self.scenario("air.toml"), wired, combinations, values or self.declared_setting, {o.name: o.base for o in self.opens()}
+        )
 
     def topology(self) -> Tree:
         """64 nodes."""
@@ -141,6 +149,8 @@ class Ramachendra2014(Paper):
             "dequeued": link("departures"),
             "dropped": link("drops"),
             "queue_deviation": link("queue_std"),
+            # Of the senders that a loss event hits; without an event none is.
+            "loss_synchronisation": 100 * _or_zero(run.links["loss_synchronisation"][run.links["name"].index("bottleneck")]),
             "overflows": link("drops_overflow"),
             "timeouts": float(sum(f["timeouts"])),
             "recoveries": float(sum(f["fast_recoveries"])),
@@ -179,6 +189,8 @@ class Ramachendra2014(Paper):
         }
         counted = [c for c in results.combinations if c["traffic"] == "counted"]
         tables["results"] += [self._row(results, c, m, unit) for c in counted for m, unit in COLOURS.items()]
+        tables["results"] += self._results(results, _matrix, tuple(STEADY))
+        tables["air"] = [self._row(results, c, m, air.METRICS[m]) for c in results.combinations if air.is_air(c) for m in ON_AIR]
         wide = [c for c in results.combinations if c["traffic"] == "uncongested"]
         tables["uncongested"] = [
             row_of({k: c[k] for k in ("network", "load")}, "throughput", results.samples(c, "throughput"), "kbit/s") for c in wide
@@ -190,7 +202,7 @@ class Ramachendra2014(Paper):
         return row_of(factors, metric, r.samples(c, metric), unit)
 
     def _results(self, r: Results, wanted: Wanted, metrics: Sequence[str] = tuple(METRICS)) -> list[Row]:
-        return [self._row(r, c, m, METRICS[m]) for c in r.combinations if wanted(c) for m in metrics]
+        return [self._row(r, c, m, {**METRICS, **STEADY}[m]) for c in r.combinations if wanted(c) for m in metrics]
 
     def _gains(self, r: Results) -> list[Row]:
         rows = []
@@ -337,6 +349,11 @@ class Ramachendra2014(Paper):
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `text.py`."""
         return causes(results)
+
+
+def _or_zero(x: float | None) -> float:
+    """A value, or zero where there is none."""
+    return 0.0 if x is None or math.isnan(x) else float(x)
 
 
 def _mean(run: RunTables, column: str) -> float:
