@@ -156,4 +156,4 @@ class Nowak2009(Studies):
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `text.py`."""
-        return causes(results, others)
+        return causes(results, others, self.published("table1"))

@@ -234,5 +234,5 @@ def finding(r: Results) -> list[str]:
     return [
         f"On the air (802.11b at 2 Mbit/s, {n} nodes, {LOAD} % load, {LIMIT} packets) {of_air:.0f} % of the packets that RED's network "
         f"loses are given up after the last attempt, not dropped in a queue, and no queue decides that. ModRED's throughput is "
-        f"{_signed(_apart(r, n, LOAD))} against RED's there, where it drops and lowers windows. No claim rests on the wireless networks."
+        f"{_signed(_apart(r, n, LOAD))} against RED's there, where it drops and lowers windows."
     ]

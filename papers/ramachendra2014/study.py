@@ -235,7 +235,7 @@ class Ramachendra2014(Paper):
         loads: Callable[..., Wanted] = lambda *xs: lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in xs  # noqa: E731
         kind: Callable[..., Wanted] = lambda *ts: lambda c: c["traffic"] in ts  # noqa: E731
         seen: Callable[..., Wanted] = lambda *xs: (  # noqa: E731
-            lambda c: c["traffic"] in ("bulk", "uncongested", "watched") and int(c["load"]) in xs
+            lambda c: c["traffic"] in ("bulk", "uncongested", "watched", net.ACKED) and int(c["load"]) in xs
         )
 
         def on_air(n: int) -> Experiment:
