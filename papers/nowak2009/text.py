@@ -168,8 +168,8 @@ def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapp
     return [
         f"The ordering is the paper's. The video first with RED for TCP is the best compromise: {_of(r, 'udp_delivered', 'C8'):.1f} % of "
         f"the video arrives, and TCP keeps {_of(r, 'tcp_share', 'C8'):.0f} % of the link with {1e3 * _of(r, 'rtt', 'C8'):.0f} ms; 4:1 "
-        f"turns with RED do the same ({1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED the same turns cost {_of(r, 'rtt', 'C5'):.1f} s. TCP "
-        f"first with RED gives TCP the shortest round trip ({1e3 * _of(r, 'rtt', 'C3'):.0f} ms) and makes the video wait.",
+        f"turns with RED do the same ({1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED the same turns cost {_of(r, 'rtt', 'C5'):.1f} s. "
+        f"TCP first with RED gives TCP the shortest round trip ({1e3 * _of(r, 'rtt', 'C3'):.0f} ms) and makes the video wait.",
         f"All of Table 1 together is {_apart(r, published):.1f} % from the published values in the median"
         + "".join(f", and {_apart(others[n], published):.1f} % with {n}" for n in (EXAMPLE, STATED) if n in others) + ".",
         f"The published backlogs of the video tell how much TCP sent, which the paper does not. The queue fills to {longest:.0f} packets "

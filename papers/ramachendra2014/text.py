@@ -120,7 +120,8 @@ def findings(r: Results) -> list[str]:
     c, d = (of(r, "loss_rate", 50, q, "DropTail", 16) for q in (25, 250))
     return [
         f"ModRED does not carry more than RED, WRED or AVQ: with 64 nodes that all send and 100 packets it uses {uses[3]:.1f} % of the "
-        f"link; RED {uses[0]:.1f}, WRED {uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % where they lose {_list(lost[:3], 2)} %.",
+        f"link; RED {uses[0]:.1f}, WRED {uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % where they lose "
+        f"{_list(lost[:3], 2)} %.",
         waiting(r),
         f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}, but the length varies more: deviations of {steady[1]:.1f} and "
         f"{steady[0]:.1f} packets, jitters of {jitters[1]:.1f} and {jitters[0]:.1f} ms.",
