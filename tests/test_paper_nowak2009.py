@@ -25,7 +25,8 @@ EXPERIMENTS = [
     "closing-question", "fig6-captioned",
 ]  # fmt: skip
 CLAIMS = [
-    "N16", "N1a", "N1b", "N2a", "N2b", "N3", "N4", "N5a", "N5b", "N6a", "N6b", "N7", "N8a", "N8b", "N8c", "N9a", "N9b", "N10a", "N10b", "N11",
+    "N16",
+    "N1a", "N1b", "N2a", "N2b", "N3", "N4", "N5a", "N5b", "N6a", "N6b", "N7", "N8a", "N8b", "N8c", "N9a", "N9b", "N10a", "N10b", "N11",
     "N12", "N12b", "N12c", "N13", "N14", "N15a", "N15b", "N10c", "N17", "N18",
 ]  # fmt: skip
 

@@ -310,7 +310,7 @@ def _on_air(paper, *wanted):
 
 
 def test_combinations_on_the_air(paper):
-    """Four networks, five disciplines; with one limit at four loads, with two more at one; and the choices. Four are part of each setting."""
+    """Four networks, five disciplines; with one limit at four loads, with two more at one; and choices. Four are part of each setting."""
     air = [c for c in paper.combinations() if c["traffic"].startswith("air")]
     assert len({c.factors for c in air}) == len(air) == 4 * 5 * (4 + 2) + 2 * 7
     of_setting = [c for c in paper.setting(paper.declared_setting) if c["traffic"].startswith("air")]
