@@ -198,7 +198,7 @@ def test_the_reference_runs_are_met(part):
 
 
 def test_equal_backlogs_of_the_video_have_a_setting(tmp_path):
-    """Long TCP packets beside short frames give all four backlogs the published mean; the values around them are then far off."""
+    """Long TCP packets next to short frames give all four backlogs the published mean; the values around them are then far off."""
     from fairlane.papers.runner import Runner
     from fairlane.papers.settings import Settings
 

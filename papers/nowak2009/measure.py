@@ -15,7 +15,7 @@ TCP_HEADER, VIDEO_HEADER = 47, 35
 SETTLED = 3.0
 """Seconds left out where moments of a short queue are taken."""
 WINDOW_SETTLED = 100.0
-"""Seconds after which one connection has left slow start with every path and queue, and has lost a packet if it goes on growing."""
+"""Seconds after which one connection has left slow start with every path and queue, and has lost a packet if it keeps growing."""
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 

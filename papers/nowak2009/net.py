@@ -44,7 +44,7 @@ LONG = "TCP data of 10 MB each"
 LASTING = "the simulator's example, ns-2's gaps, TCP data of 10 MB each"
 GREEDY = "video of 99 % of the link"
 BURST = "video as one burst of 1920 frames"
-FAR = "long TCP packets beside short frames"
+FAR = "long TCP packets next to short frames"
 SHORT_RED = "one queue with RED 5 to 15"
 SETTINGS = (*CASES, "chosen")
 """The paper's queues, and the one that the search chose."""
@@ -252,7 +252,7 @@ class Scenarios(Paper):
             of(LONG, "most transfers do not end within the 200 s", {**declared, "data": "10000kB"}),
             of(LASTING, "as in the reference runs", {**example, **lasting}),
             of(SHORT_RED, "the thresholds of the two-queue rows", {**declared, "single RED from": "5p", "single RED width": "10p"}),
-            of(FAR, "1507 bytes beside 635 at 2 Mbit/s, from a search for equal backlogs of the video", {**example, **far}),
+            of(FAR, "1507 bytes next to 635 at 2 Mbit/s, from a search for equal backlogs of the video", {**example, **far}),
             of(GREEDY, "beyond what is called three quarters: hardly anything is left for TCP", declared, load(0.99)),
             of(BURST, "fills its queue at once, whichever is served first", declared, burst),
         ]

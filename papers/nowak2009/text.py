@@ -234,7 +234,7 @@ def causes(r: Results, others: Mapping[str, Results], published: Sequence[Mappin
         + _with(others, STATED_LASTING, lambda o: f"With those, ns-2's gaps between drops and 10 MB a connection they "
                 f"hold {_reds(o)}{_then(_between(o))}."),
         "N14": f"The queue holds {reference[0]:.1f} packets (deviation {reference[1]:.1f}), the round trip is {reference[2]:.3f} s."
-        + _with(others, LASTING, lambda o: "With such connections beside the video, TCP first and the example's parameters, it is "
+        + _with(others, LASTING, lambda o: "With such connections next to the video, TCP first and the example's parameters, it is "
                 f"{_of(o, 'queue1_mean', 'C3'):.1f} packets ({_of(o, 'queue1_sd', 'C3'):.1f}) and {_of(o, 'rtt', 'C3'):.3f} s."),
         "N17": f"In the one queue {_of(r, 'udp_loss', 'C2'):.1f} % of the video is lost with RED and {_of(r, 'udp_loss', 'C1'):.1f} % with "
         f"drop tail. RED in the video's own queue (Fig. 6 as captioned) loses {_of(r, 'udp_loss', CAPTIONED):.2f} %.",
