@@ -123,8 +123,8 @@ def findings(r: Results) -> list[str]:
         f"link; RED {uses[0]:.1f}, WRED {uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % where they lose "
         f"{_list(lost[:3], 2)} %.",
         waiting(r),
-        f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}, but the length varies more: deviations of {steady[1]:.1f} and "
-        f"{steady[0]:.1f} packets, jitters of {jitters[1]:.1f} and {jitters[0]:.1f} ms.",
+        f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}, with deviations of {steady[1]:.1f} and {steady[0]:.1f} "
+        f"packets. Jitters are {jitters[1]:.1f} and {jitters[0]:.1f} ms.",
         f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where "
         "0.36 and 0 are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 bytes, "
         "windows of 50 kbyte and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Others reach "
@@ -141,10 +141,8 @@ def causes(r: Results) -> Mapping[str, str]:
         f"RED {use(r, 75, 100, 'RED'):.1f} and {use(r, 100, 100, 'RED'):.1f} %; a queue cuts windows {_cut(r, 75, 100):.0f} % of the time "
         f"at 75 %. {waiting(r)}",
         "R9": waiting(r),
-        "R14": f"Jitters at 100 % load with 64 nodes: {of(r, 'jitter', 100, 100, 'ModRED'):.1f} ms with ModRED, "
-        f"{of(r, 'jitter', 100, 100, 'RED'):.1f} ms with RED.",
-        "R16": f"Deviations of the length at 100 % load with 64 nodes: {of(r, 'queue_deviation', 100, 100, 'ModRED'):.1f} packets with "
-        f"ModRED, {of(r, 'queue_deviation', 100, 100, 'RED'):.1f} with RED. When the average falls below the lower threshold all senders "
+        "R14": f"Jitters at 100 % load: {_both(r, 'jitter')} ms with ModRED and with RED.",
+        "R16": f"Deviations of the length at 100 % load: {_both(r, 'queue_deviation')} packets with ModRED and with RED. When the average falls below the lower threshold all senders "
         "of a queue get their windows back at once, and send a burst.",
         "R17": f"A loss event hits {of(r, 'loss_synchronisation', 100, 100, 'ModRED'):.0f} % of the 64 senders with ModRED and "
         f"{of(r, 'loss_synchronisation', 100, 100, 'DropTail'):.0f} % with drop tail; but cut windows end and return together.",
@@ -156,6 +154,12 @@ def causes(r: Results) -> Mapping[str, str]:
         + ".",
         "R12": "The field of zero itself is held by a test of the engine; see the note at modred-unit.",
     }  # fmt: skip
+
+
+def _both(r: Results, quantity: str) -> str:
+    """Returns a quantity at full load with ModRED and with RED, for each network that was run."""
+    there = [n for n in net.NETWORKS if all(r.has(network=n, load=100, queue=100, aqm=a, traffic="bulk") for a in ("ModRED", "RED"))]
+    return "; ".join(" and ".join(f"{of(r, quantity, 100, 100, a, n):.1f}" for a in ("ModRED", "RED")) + f" ({n} nodes)" for n in there)
 
 
 def _shares(r: Results, load: int) -> str:
