@@ -142,7 +142,8 @@ def causes(r: Results) -> Mapping[str, str]:
         f"at 75 %. {waiting(r)}",
         "R9": waiting(r),
         "R14": f"Jitters at 100 % load: {_both(r, 'jitter')} ms with ModRED and with RED.",
-        "R16": f"Deviations of the length at 100 % load: {_both(r, 'queue_deviation')} packets with ModRED and with RED. When the average falls below the lower threshold all senders "
+        "R16": f"Deviations of the length at 100 % load: {_both(r, 'queue_deviation')} packets with ModRED and with "
+        "RED. When the average falls below the lower threshold all senders "
         "of a queue get their windows back at once, and send a burst.",
         "R17": f"A loss event hits {of(r, 'loss_synchronisation', 100, 100, 'ModRED'):.0f} % of the 64 senders with ModRED and "
         f"{of(r, 'loss_synchronisation', 100, 100, 'DropTail'):.0f} % with drop tail; but cut windows end and return together.",
