@@ -10,12 +10,27 @@ from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value
 AUTOMATIC, CLASSIC = "automatic", "5 to 15"
 """RED's thresholds: those that ns-2.34 derives from the link, or the fixed ones of the versions before it."""
 
+ONE, PER_KIND = "one for all", "one for each kind of run"
+"""The limit at the shared link: the same in all runs, or one for TCP, one for UDP and one for the shared network."""
+
 OPENS = (
     Open(
         "server limit",
         "50p",
         Span("4p", "100p", "log"),
         "no buffer is named: 50 packets are ns-2's default; four to a hundred are what scripts of the time set",
+    ),
+    Open(
+        "limits",
+        ONE,
+        Levels((ONE, PER_KIND)),
+        "no buffer is named, nor that all runs share one: the scripts for TCP, for UDP and for both may each set their own",
+    ),
+    Open(
+        "UDP limit", "50p", Span("4p", "100p", "log"), "as the server limit; applies to UDP runs where each kind of run has its own limit"
+    ),
+    Open(
+        "shared limit", "50p", Span("4p", "100p", "log"), "as the server limit; applies to the shared network where each kind has its own"
     ),
     Open("access limit", "50p", Span("10p", "100p", "log"), "as above; the access links' queues need not be those of the shared link"),
     Open(
@@ -45,8 +60,21 @@ OPENS = (
 """Unstated parameters. Arithmetic on the published numbers fixes others to four digits (`parameters.csv`), so they are not among them: the
 rate of the UDP clients, the simulated time, and the bytes of a packet on the wire."""
 
-DECLARED: Mapping[str, Value] = {"server limit": "10p", "delayed ACKs": True}
+DECLARED: Mapping[str, Value] = {
+    "limits": PER_KIND,
+    "server limit": "10p",
+    "UDP limit": "4p",
+    "shared limit": "8p",
+    "delayed ACKs": True,
+    "TCP share": 0.7,
+}
 """The setting in which the study's tables are made: the base, but for what the joint fit changed."""
+
+
+def server_limit(values: Mapping[str, Value], traffic: str) -> Value:
+    """Limit at the shared link in the runs of a kind."""
+    own = {"UDP": "UDP limit", "TCP-UDP": "shared limit"}.get(traffic, "server limit")
+    return values[own if values["limits"] == PER_KIND else "server limit"]
 
 
 def change_to(values: Mapping[str, Value]) -> Change:
@@ -63,9 +91,9 @@ def change_to(values: Mapping[str, Value]) -> Change:
                 queue[kind].update(min="5p", max="15p", w_q=0.002)
         return queue
 
-    def change(t: Tree, _: Combination) -> None:
+    def change(t: Tree, combination: Combination) -> None:
         star = t["topology"]["star"]
-        star["server"]["queue"] = limited(copy.deepcopy(star["queue"]), values["server limit"])
+        star["server"]["queue"] = limited(copy.deepcopy(star["queue"]), server_limit(values, combination["traffic"]))
         limited(star["queue"], values["access limit"])
         for group in t["flows"].values():
             group["spread"] = values["starts"]

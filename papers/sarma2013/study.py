@@ -33,8 +33,8 @@ from fairlane.papers import (
     row_of,
 )
 
-from .opens import DECLARED, OPENS, change_to
-from .text import AT_ONCE, DEEP, PROMPT, ROOMY, SHORT, causes, findings
+from .opens import DECLARED, ONE, OPENS, change_to
+from .text import DEEP, ONE_LIMIT, PROMPT, ROOMY, causes, findings
 
 CONGESTED = (3, 5, 8, 10)
 HEAVY = (25, 35, 50)
@@ -78,7 +78,7 @@ class Sarma2013(Paper):
 
     minutes = 4.5
     declared = DECLARED
-    most_settings = 96
+    most_settings = 256
     hop_probe = False  # what it measures is the wait at the shared link and what is fixed: see `_after_access`
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "rtt_mean",
@@ -366,12 +366,10 @@ class Sarma2013(Paper):
         with_room = all_of(change_to(declared), roomy)
         return [
             of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this"),
-            of(DEEP, "ns-2's default on the shared link, too", server_limit="50p"),
-            of(SHORT, "the published delays of too much UDP are those of three waiting packets", server_limit="4p"),
+            of(DEEP, "ns-2's default on the shared link, too", server_limit="50p", limits=ONE),
+            of(ONE_LIMIT, "the same limit in all runs: those with UDP get that of the TCP runs", limits=ONE),
             of(PROMPT, "an answer to every packet: the other of ns-2's sinks", delayed_ACKs=False),
-            of("TCP window 20", "the default of ns-2", window="20p"),
             Alternative(ROOMY, "1500 bytes for each packet of the limit, not 500", lambda: self._combinations(with_room, share)),
-            of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts="0s"),
         ]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
