@@ -1,6 +1,6 @@
-# The declared setting in ns-2.35, for ns2_declared.csv: ns ns2.tcl CLIENTS DropTail|RED TCP|UDP|TCP-UDP SEED
-# The shared link's queue holds 10 packets by ns-2's counting with TCP, 4 with UDP and 8 with both, the others 50; seven tenths of the clients of the
-# shared network are TCP; sinks delay acknowledgments; starts within 1.2 ms. Delays are counted from the arrival at the router, plus 3 ms; throughput with 1500 byte a packet; what is sent includes what a queue drops.
+# The declared setting of the TCP runs in ns-2.35, with the same limit and half of each kind in the others, for ns2_declared.csv: ns ns2.tcl CLIENTS DropTail|RED TCP|UDP|TCP-UDP SEED
+# The shared link's queue holds 10 packets by ns-2's counting, the others 50; sinks delay acknowledgments; starts within 1.2 ms. Delays are counted
+# from the arrival at the router, plus 3 ms; throughput with 1500 byte a packet; what is sent includes what a queue drops.
 lassign $argv n queue traffic seed
 set ns [new Simulator]
 global defaultRNG
@@ -22,9 +22,9 @@ set awk {
 }
 set file [open "| awk -v N=$n -v R=[$router id] -v S=[$server id] {$awk}" w]
 $ns duplex-link $router $server 50Mb 10ms $queue
-$ns queue-limit $router $server [dict get {TCP 10 UDP 4 TCP-UDP 8} $traffic]
+$ns queue-limit $router $server 10
 $ns trace-queue $router $server $file
-set tcp [expr {$traffic eq "TCP" ? $n : $traffic eq "UDP" ? 0 : min($n - 1, (7 * $n + 9) / 10)}]
+set tcp [expr {$traffic eq "TCP" ? $n : $traffic eq "UDP" ? 0 : ($n + 1) / 2}]
 for {set i 0} {$i < $n} {incr i} {
   set client [$ns node]
   $ns duplex-link $client $router 10Mb 3ms $queue

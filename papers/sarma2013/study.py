@@ -184,8 +184,9 @@ class Sarma2013(Paper):
         return {tuple(zip(names, combination, strict=True)): number for combination, number in _SUSPECT.get(table, {}).items()}
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
-        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 bytes per packet, as published."""
-        return [dict(r) for r in self.published("ns2_declared") if r["metric"] == metric]
+        """The ns-2 values of a metric with the same parameters and starts, which are those of the TCP runs: its runs with UDP have their
+        limit, too. Throughput counts 1500 bytes per packet, as published."""
+        return [dict(r) for r in self.published("ns2_declared") if r["metric"] == metric and r["traffic"] == "TCP"]
 
     def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
         wanted = {factors_key(p, ("clients", "queue", "traffic")) for p in self.published(table)}

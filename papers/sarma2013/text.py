@@ -150,7 +150,7 @@ def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         "S13": losses + _with_room(others),
         "S14": losses + _with_room(others),
         "S22": "The published table fails at one cell, the impossible 6558.24 kbit/s. At 8 and 10 clients UDP with RED "
-        f"loses {_listed([_of(r, _LOSS, n, 'RED', 'UDP') for n in (8, 10)], 0)} % of its packets: the delay is that of the packets that arrive.",
+        f"loses {_listed([_of(r, _LOSS, n, 'RED', 'UDP') for n in (8, 10)], 0)} % of its packets: the delay is that of those that arrive.",
         "S23b": f"Percent lost, RED against DropTail, 8 and 10 clients: {against(_LOSS, 'RED', 'DropTail', 2, (8, 10))}; UDP 37, 50.",
         "S18a": f"The link is used to {_listed(use, 1)} % by 10, 25, 35 and 50 clients."
         + (f" With {DEEP}: {_listed([100 * n * _of(others[DEEP], _RATE, n, 'DropTail', 'TCP') / 50_000 for n in (10, 25, 35, 50)], 1)} %."

@@ -11,6 +11,8 @@ from fairlane.papers import Combination, Factors, Levels, Open, Span, Tree, Valu
 NAMED = "in packets, named thresholds"
 """RED as the text describes it: an average in packets between a threshold and a maxthreshold."""
 AUTOMATIC = "ns-2 defaults"
+COUNTED = {"once": 1, "5 times": 5, "15 times": 15}
+"""How often the published throughput may count a packet."""
 BEGINS = {"1 s before TCP": -1.0, "with TCP": 0.0, "0.3 s after TCP": 0.3, "1 s after TCP": 1.0, "3 s after TCP": 3.0}
 VEGAS = {"1 and 3": (1, 3), "2 and 4": (2, 4)}
 OLD = {"rtt_tick": "100ms", "rto_granularity": "100ms", "rto_min": "1s", "initial_window": "1p"}
@@ -27,6 +29,8 @@ def opens() -> list[Open]:
         "there are "
              "five for each acknowledgment: a script that counts lines of a trace finds a packet on every hop"),
         Open("throughput is over", "the run", Levels(("the run", "first to last packet")), "not said; scripts of both kinds are in use"),
+        Open("throughput counts a packet", "once", Levels(tuple(COUNTED)), "63.8 Mbit/s on a link of 5 are 12.8 or 4.3 if a script adds "
+             "the bytes of each packet five times, as the counts of packets are, or on each of three links again"),
         Open("acknowledgments of", "all sinks", Levels(("all sinks", "one sink")), "Table 3 has a fifth as many of them as packets: either "
              "packets count five times, or these are those of one of five sinks"),
         Open("shared link of part 1", "10ms", Span("2ms", "100ms", "log"), "no delay is given: from a building to a continent"),
@@ -130,8 +134,7 @@ def in_setting(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value]
     shared["queue"] = _queue(plan, part, blocks, values)
     for queue in (shared["reverse"]["queue"], t["topology"]["dumbbell"]["access"]["queue"]):
         queue["droptail"]["limit"] = values["other queues"]
-    differ = number(values["access links differ by"]) * (1e-3 if str(values["access links differ by"]).endswith("us") else 1.0)
-    extra = list(plan.extra) if plan.extra else [differ * i for i in range(len(plan.flows))]
+    extra = list(plan.extra) if plan.extra else [_differ(values) * i for i in range(len(plan.flows))]
     if any(extra):
         t["topology"]["dumbbell"]["delays"] = [f"{2 + x:.4f}ms" for x in (*extra, *[0.0] * (10 - len(extra)))]
     t["flows"] = {f"tcp{i}": _flow(i, cc, plan, blocks, values) for i, cc in enumerate(plan.flows)}
@@ -182,6 +185,17 @@ def _flow(i: int, cc: str, plan: Plan, blocks: Tree, values: Mapping[str, Value]
         block.update(blocks["flow"]["beside_cbr"])
         block["start"] = f"{1000 * tcp_begins(values):g}ms"
     return {"from": f"s{i}", "to": f"d{i}", **block}
+
+
+def far_flows(values: Mapping[str, Value]) -> list[float]:
+    """Delay beyond 2 ms of the access links of five flows that all have the longer path, ms: apart as those of part 2 are."""
+    return [number(values["longer path"]) + _differ(values) * i for i in range(5)]
+
+
+def _differ(values: Mapping[str, Value]) -> float:
+    """Difference of the access links from flow to flow, ms."""
+    value = values["access links differ by"]
+    return number(value) * (1e-3 if str(value).endswith("us") else 1.0)
 
 
 def tcp_begins(values: Mapping[str, Value]) -> float:

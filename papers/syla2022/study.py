@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
+from statistics import fmean, pstdev
 
 from fairlane.papers import Built, Combination, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, factors_of, jain
 
 from .figures import Figures
-from .opens import DECLARED, THIRDS, InSetting, Plan, in_setting, number, opens, tcp_begins
+from .opens import COUNTED, DECLARED, THIRDS, InSetting, Plan, far_flows, in_setting, number, opens, tcp_begins
 from .text import causes, findings
 
 VARIANTS = ("Tahoe", "Vegas", "Sack", "Fack")
@@ -34,11 +35,19 @@ READ = (
     "table3",
     "part2-mixed",
     "part2-rtt",
+    "part2-latency",
     "fig11",
     "part3-fairness",
     "management-unit",
 )
 """Experiments whose rows claims read."""
+RENAMED = (
+    ("part2_mixed", "part2-mixed"),
+    ("part2_rtt", "part2-rtt"),
+    ("part2_latency", "part2-latency"),
+    ("management_unit", "management-unit"),
+)
+"""Tables of claims, and the experiments that make them."""
 UNIT_SECONDS = 10.0
 SAMPLED = 0.1
 """Seconds between two samples of a window."""
@@ -48,10 +57,10 @@ class Syla2022(Figures):
     """The study and how it is rebuilt."""
 
     minutes = 1.5
-    tables = ("part2", "part2_mixed", "part2_rtt", "management_unit")
+    tables = ("part2", "part2_mixed", "part2_rtt", "part2_latency", "management_unit")
     seeds = tuple(range(1, 21))
     setting_seeds = (1,)
-    most_settings = 128
+    most_settings = 256
     single_runs = True  # the paper shows one run of each kind, and says nothing of others
     declared = DECLARED
     hop_probe = False
@@ -106,6 +115,7 @@ class Syla2022(Figures):
         for q in QUEUES:
             for t in VARIANTS:
                 add({"part": "five", "tcp": t, "queue": q}, q, [t] * 5)
+        add({"part": "latency", "tcp": "Vegas", "queue": "RED"}, "RED", ["Vegas"] * 5, extra=far_flows(values))
         over = str(values["mixed flows over"])
         for p in PAIRS:
             add({"part": "mixed", "pair": p}, over, p.split("-"))
@@ -144,7 +154,7 @@ class Syla2022(Figures):
         """Combinations whose run a figure draws over time."""
         if factors["part"] == "one":
             return factors["tcp"] in PUBLISHED and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED
-        return factors["part"] == "five"
+        return factors["part"] in ("five", "latency")
 
     @staticmethod
     def _draws_window(combination: Combination) -> bool:
@@ -170,17 +180,21 @@ class Syla2022(Figures):
         times = int(combination.values["a packet counts"])
         received = total("packets_received")
         waited = sum(f["delay_mean"][i] * f["packets_received"][i] for i in tcp if f["packets_received"][i])
-        rates = [f["throughput"][i] * 1e-6 * self._longer(run, combination, f["name"][i]) for i in tcp]
+        rates = [f["throughput"][i] * 1e-6 for i in tcp]
+        times_added = COUNTED[str(combination.values["throughput counts a packet"])]
         sinks = len(tcp) if combination.values["acknowledgments of"] == "one sink" else 1
         out = {
             "packets_sent": times * total("packets_sent"),
             "packets_lost": times * total("packets_lost"),
             "mean_delay": 1e3 * waited / received if received else math.nan,
             "throughput": sum(rates),
+            "throughput_counted": times_added
+            * sum(x * self._longer(run, combination, f["name"][i]) for i, x in zip(tcp, rates, strict=True)),
             "timeouts": total("timeouts"),
             "acks_from_sinks": run.link("bottleneck.reverse", "arrivals") / sinks,
             "ack_drops": total("acks_lost"),
             "udp_received": total("packets_received", udp),
+            "tcp_received": received,
             "jain": jain(rates) if any(rates) else math.nan,
             "max_waiting": run.link("bottleneck", "queue_max"),
             "queue_mean": run.link("bottleneck", "queue_mean"),
@@ -188,6 +202,8 @@ class Syla2022(Figures):
             "trace": float(int(run.fingerprint, 16) % 2**50),
         }
         out.update({f"throughput_{i}": x for i, x in enumerate(rates)})
+        if combination["part"] in ("five", "latency") and run.flow_series:
+            out["unsteadiness"] = fmean(self._unsteadiness(run, f["name"][i]) for i in tcp)
         if self._draws_window(combination) and run.flow_series:
             segment = number(combination.values["TCP segment"])
             windows = [w / segment for w in run.series("tcp0", "cwnd")[1] if w is not None]
@@ -206,6 +222,14 @@ class Syla2022(Figures):
         arrived = [t for t, x in zip(times, rates, strict=True) if x]
         own = arrived[-1] - tcp_begins(combination.values) if arrived else 0.0
         return times[-1] / own if own > 0 else 1.0
+
+    @staticmethod
+    def _unsteadiness(run: RunTables, flow: str) -> float:
+        """Coefficient of variation of a flow's throughput in intervals of a second, in the second half of a run."""
+        rates = [x or 0.0 for x in run.series(flow, "throughput")[1]]
+        late = rates[len(rates) // 2 :]
+        bins = [sum(late[i : i + 10]) for i in range(0, len(late) - 9, 10)]
+        return pstdev(bins) / fmean(bins) if any(bins) else math.nan
 
     @staticmethod
     def _phases(run: RunTables) -> dict[str, float]:
@@ -285,6 +309,7 @@ class Syla2022(Figures):
             e("table3", self.table3, lambda c: c["part"] == "five" and self._claimed(c)),
             e("part2-mixed", self.mixed, part("mixed")),
             e("part2-rtt", self.rtt, part("rtt")),
+            e("part2-latency", self.latency, lambda c: c["part"] in ("five", "latency") and c["tcp"] == "Vegas" and c["queue"] == "RED"),
             e("fig11", self.fig11, lambda c: c["part"] in ("threshold", "fairness")),
             e("part3-fairness", self.fairness, part("fairness")),
             e("management-unit", self.unit, part("unit")),
@@ -303,7 +328,7 @@ class Syla2022(Figures):
         tables["part2"] = [r for name in ("fig7", "fig8", "fig9", "fig10") for r in tables.get(name, [])]
         if "fig11" not in tables:  # its rows have those of part 3's fairness
             tables["fig11"] = tables.get("part3-fairness", [])
-        for name, experiment in (("part2_mixed", "part2-mixed"), ("part2_rtt", "part2-rtt"), ("management_unit", "management-unit")):
+        for name, experiment in RENAMED:
             tables[name] = tables.get(experiment, [])
         return tables
 

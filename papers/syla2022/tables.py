@@ -9,7 +9,14 @@ from fairlane.papers import Built, Compared, Comparison, Paper, Picture, Results
 
 from .text import outcomes
 
-UNITS = {"packets_sent": "packets", "packets_lost": "packets", "mean_delay": "ms", "throughput": "Mbit/s", "udp_received": "packets"}
+UNITS = {
+    "packets_sent": "packets",
+    "packets_lost": "packets",
+    "mean_delay": "ms",
+    "throughput": "Mbit/s",
+    "udp_received": "packets",
+    "tcp_received": "packets",
+}
 _SUSPECT = {("throughput", "0.5"): 1}
 """Published values of Table 2 that no setting can have, with the number of the contradiction in paper.toml."""
 
@@ -58,16 +65,18 @@ class BuildsTables(Paper):
 
     def _counting(self) -> str:
         """How packets are counted in the setting of these tables."""
-        times = self.declared_setting["a packet counts"]
-        return (
+        times, added = self.declared_setting["a packet counts"], self.declared_setting["throughput counts a packet"]
+        told = (
             f"Counts are ours times {times}: all published counts of packets are multiples of five."
             if times != 1
             else "Each packet counts once."
         )
+        return told if added == "once" else f"{told} The throughput of Table 2 adds the bytes of a packet {added}."
 
     def _row(self, r: Results, tcp: str, queue: str, rate: str, metric: str) -> Row:
         combination = r.combination(part="one", tcp=tcp, queue=queue, cbr_rate_mbps=rate)
-        return row_of({"tcp": tcp, "queue": queue, "cbr_rate_mbps": rate}, metric, r.samples(combination, metric), UNITS[metric])
+        quantity = "throughput_counted" if metric == "throughput" else metric
+        return row_of({"tcp": tcp, "queue": queue, "cbr_rate_mbps": rate}, metric, r.samples(combination, quantity), UNITS[metric])
 
     def table2_combination(self, tcp: str, queue: str, rate: str, r: Results) -> Built:
         """One cell of Table 2."""
@@ -122,6 +131,15 @@ class BuildsTables(Paper):
             for i, flow in enumerate(("short", "long"))
         ]
         return Built(compare(rows, []), rows, group_by=("tcp",))
+
+    def latency(self, r: Results) -> Built:
+        """Five Vegas flows, over the path of part 2 and over a longer one: how much their throughputs vary over time."""
+        rows = [
+            row_of({"tcp": "Vegas", "latency": name}, metric, r.samples(r.combination(part=part, tcp="Vegas", queue="RED"), metric), unit)
+            for metric, unit in (("unsteadiness", "1"), ("throughput", "Mbit/s"), ("jain", "1"))
+            for name, part in (("short", "five"), ("long", "latency"))
+        ]
+        return Built(compare(rows, []), rows, group_by=("metric",))
 
     def unit(self, r: Results) -> Built:
         """How many packets Management holds, and that it is ns-2's DropTail."""
