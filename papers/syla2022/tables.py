@@ -18,7 +18,7 @@ UNITS = {
     "tcp_received": "packets",
 }
 _SUSPECT = {("throughput", "0.5"): 1}
-"""Published values of Table 2 that no setting can have, with the number of the contradiction in paper.toml."""
+"""Published values of Table 2 that a link cannot carry if each packet counts once, with the number of the contradiction in paper.toml."""
 
 
 class BuildsTables(Paper):
