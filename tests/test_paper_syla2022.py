@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("kept_runs")
 bottleneck = module("syla2022", "opens").bottleneck
 PUBLISHED = papers.shipped() / "syla2022"
 EXPERIMENTS = [
-    "table1", "table2", "table3", "part1-cbr-sweep", "part2-mixed", "part2-rtt", "part3-fairness", "management-unit",
+    "table1", "table2", "table3", "part1-cbr-sweep", "part2-mixed", "part2-rtt", "part2-latency", "part3-fairness", "management-unit",
     *(f"fig{i}" for i in range(1, 12)),
     *(f"table2/{t}-{q}" for q in ("droptail-0.5", "droptail-3", "red-3") for t in ("vegas", "sack", "fack")),
 ]  # fmt: skip
