@@ -76,7 +76,7 @@ def _after_access(run: RunTables) -> float:
 class Sarma2013(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 4.5
+    minutes = 1.5
     declared = DECLARED
     most_settings = 256
     hop_probe = False  # what it measures is the wait at the shared link and what is fixed: see `_after_access`
