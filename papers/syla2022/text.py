@@ -43,7 +43,7 @@ def findings(r: Results) -> list[str]:
     fair = {q: _curve(r, "fairness", q) for q in ("Management", "RED")}
     return [
         "One setting is near both tables if packets are counted several times: counts five times (all counts are multiples of five), the "
-        f"bytes behind a throughput fifteen times. Vegas, Sack and Fack then get {_list(counted, 1)} Mbit/s beside streams of 0.5 Mbit/s, "
+        f"bytes behind a throughput fifteen times. Vegas, Sack and Fack then get {_list(counted, 1)} Mbit/s next to streams of 0.5 Mbit/s, "
         f"published 63.8, 43.7 and 35.6; on the link they are {_list(rates, 2)} of 5. In all three cells the published packets that arrive "
         "are 1500 to 1550 for each Mbit/s, one time base.",
         f"In Table 3 five flows of a window of 12 segments over a shared link of 95 ms send {_list(_five(r, 'packets_sent'), 0)} packets, "
