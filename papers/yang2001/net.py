@@ -6,7 +6,7 @@ import copy
 import json
 from collections.abc import Iterable
 
-from fairlane.papers import Change, Combination, Factors, Tree, factors_of
+from fairlane.papers import Change, Combination, Factors, Tree, factors_of, quantity
 
 ENVS = ("cc/cc", "ts/ts", "cc/be", "ts/be", "be/be")
 QUEUES = ("FCFS", "DRR", "RED", "SFQ")
@@ -22,9 +22,15 @@ SMALL = (81, 90, 99)
 """Ratios of the 10 KB transfers in quick looks and settings: those that the claims name."""
 TABLE1 = ("10KB", "100KB", "1MB", "10MB", "100MB")
 TIMES = (1, 10, 50, 100, 500, 1000, 2000, 5000, 10000)
+SLOT = "100ms"
+"""The default of `time_slots`."""
 AGING = {"short": "10s", "long": "400s", "off": None}
-TURNS = {"below_rtt": "1ms", "default": "100ms", "huge": "10s"}
-"""Length of a slot; a turn of priority 1 is 256 slots."""
+TURNS: dict[str, str | None] = {"below_rtt": None, "default": None, "huge": "10s"}
+"""Length of a slot; None where a setting decides: the setting's own, or with `below_rtt` one that ends each turn before the round trip."""
+LONGEST_TURN = 256
+"""Slots of a turn of priority 1."""
+_ROUND = sum(2 ** (9 - p) for p in range(1, 7))
+"""Slots of a round of one flow of each priority."""
 _THIRTEEN = [(4, 3), (3, 3)]
 _MEMBERS = {"table1": _THIRTEEN, "fig2": _THIRTEEN, "fig5": [(8, 2)] * 2}
 """TCP and UDP flows of each source, where they are not 100."""
@@ -58,11 +64,22 @@ class Network:
                 edit(t, combination)
             if self.change is not None:
                 self.change(t, combination)
+            self._timed(t, part, what)
             self._ports(t)
             return t
 
         combination = Combination(key(part, env, queue, size, tcp, what), tree)
         return combination
+
+    @staticmethod
+    def _timed(t: Tree, part: str, what: object) -> None:
+        """Sets what follows from the slot or the delay of a setting: turns below the round trip, and whole rounds."""
+        if part == "slots" and what == "below_rtt":
+            path = 6 * quantity(t["topology"]["dumbbell"]["bottleneck"]["delay"])
+            for block in t["control"]["time_slots"]:
+                block["slot"] = f"{1e6 * 0.9 * path / LONGEST_TURN:.0f}us"
+        elif part == "unit":  # ten rounds less a hundredth of a second, so that no eleventh begins
+            t["duration"] = f"{10 * _ROUND * slot_of(t) - 0.01:.6g}s"
 
     @staticmethod
     def _ports(t: Tree) -> None:
@@ -149,13 +166,19 @@ class Network:
             out += [self.combination("aging", e, "FCFS", "1MB", 90, name, edit) for e in ("cc/cc", "ts/ts")]
         for name, slot in TURNS.items():
 
-            def edit(t: Tree, combination: Combination, slot: str = slot) -> None:
-                controls(slot=slot)(t, combination)
+            def edit(t: Tree, combination: Combination, slot: str | None = slot) -> None:
+                if slot is not None:
+                    controls(slot=slot)(t, combination)
                 t["duration"] = "4000s"
 
             out.append(self.combination("slots", "ts/ts", "FCFS", "1MB", 90, name, edit))
         out.append(self.combination("unit", "ts/be", "FCFS", "endless", 0, "", unit))
         return out
+
+
+def slot_of(t: Tree) -> float:
+    """The length of a slot in a scenario with time slots, in seconds."""
+    return quantity(next(iter(t["control"]["time_slots"])).get("slot", SLOT))
 
 
 # Changes of unstated parameters

@@ -28,9 +28,10 @@ from .causes import causes
 from .diagrams import diagram
 from .dots import dots
 from .findings import findings
+from .fluid import fluid
 from .net import ENVS, MIDDLE, QUICK, RATIOS, SIZES, SMALL, Network
 from .opens import DECLARED, OPENS, change_of
-from .tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
+from .tables import FACTORS, Means, aging, fig2, fig7, fig8, fluid_means, observations, sizes, slots, table1, unit
 from .text import notes
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Yang2001(Paper):
     """The study and how it is rebuilt."""
 
     minutes = 4.5
-    tables = ("sec5_1", "slots", "aging", "tsn")
+    tables = ("sec5_1", "slots", "aging", "tsn", "fluid")
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round-trip times", "sampling step", "delivered no data")
     flow_columns = ("completion_time", "open_time", "turns", "timeouts")
@@ -64,7 +65,7 @@ class Yang2001(Paper):
     links = ("bottleneck",)
     seeds = (1, 2)
     quick_seeds = (1,)
-    most_settings = 76
+    most_settings = 128
     single_runs = True
     declared = DECLARED
 
@@ -113,7 +114,8 @@ class Yang2001(Paper):
         if part == "fig5":
             return {"at once": max(sum(x or 0.0 for x in at) for at in _open(run).values())}
         if part == "unit":
-            slot = [o / n / 0.1 for o, n in zip(f["open_time"], f["turns"], strict=True)]
+            length = net.slot_of(combination.tree(1))
+            slot = [o / n / length for o, n in zip(f["open_time"], f["turns"], strict=True)]
             return {f"slots of {i + 1}": float(round(x)) for i, x in enumerate(slot)}
         classes = _classes(tuple(f["name"]))
         ended = f["completion_time"]
@@ -129,6 +131,8 @@ class Yang2001(Paper):
         out["TCP"] = _mean(t for c, at in classes.items() if c[0] == "T" for i in at if (t := ended[i]) is not None)
         if part == "grid" and combination["queue"] == "DRR":
             out["timeouts of TCP1/1"] = _mean(f["timeouts"][i] or 0.0 for i in classes["TCP1/1"])
+        if part == "grid" and (combination["env"], combination["queue"], combination["size"]) == ("ts/ts", "FCFS", "1MB"):
+            out |= {f"fluid {c}": x for c, x in fluid(int(combination["tcp"]), net.slot_of(combination.tree(1))).items()}
         if part == "slots":
             out["tcp_goodput"] = tcp / 1e3 * 4000 / min(4000.0, out["last"])
         if part == "grid" and combination["size"] == "10KB" and combination["env"].startswith("ts"):
@@ -151,7 +155,7 @@ class Yang2001(Paper):
         alone: Wanted = lambda c: c["part"] == "grid" and c["queue"] == "FCFS"  # noqa: E731
         small: Wanted = lambda c: alone(c) and c["size"] == "10KB" and c["env"] in ("ts/ts", "ts/be")  # noqa: E731
         fcfs: Wanted = lambda c: large(c) and c["queue"] == "FCFS" and c["env"] != "be/be"  # noqa: E731
-        cc: Wanted = lambda c: c["part"] == "grid" and c["env"] == "cc/cc" and c["queue"] == "FCFS"  # noqa: E731
+        both: Wanted = lambda c: c["part"] == "grid" and c["env"] in ("cc/cc", "ts/ts") and c["queue"] == "FCFS"  # noqa: E731
         return [
             e("fig1", lambda r: figures.topology(self), lambda _: False),
             e("table1", lambda r: figures.thirteen(self, table1(r)), part("table1")),
@@ -166,7 +170,7 @@ class Yang2001(Paper):
             e("fig7", lambda r: figures.ranks(self, fig7(r)), small),
             e("fig8", lambda r: figures.ratios(self, fig8(r)), fcfs),
             e("fig9", lambda r: figures.against(self, fig8(r)), fcfs),
-            e("sec5.1", lambda r: self._plain(sizes(r), r, "sec5.1", ("size",)), cc),
+            e("sec5.1", lambda r: self._plain(sizes(r), r, "sec5.1", ("env", "size")), both),
             e("sec5.6-slots", lambda r: self._plain(slots(r), r, "slots", ("metric",)), part("slots")),
             e("sec5.6-aging", lambda r: self._plain(aging(r), r, "aging", ("env", "aging")), part("aging")),
             e("ts-mechanism", lambda r: self._plain(unit(r), r, "unit", ()), part("unit")),
@@ -197,6 +201,7 @@ class Yang2001(Paper):
         return {
             "table1": table1(r), "fig2": fig2(r), "table4": m.rows("table4"), "table6": m.rows("table6"), "fig7": fig7(r),
             "fig8": fig8(r), "sec5_1": sizes(r), "slots": slots(r), "aging": aging(r), "tsn": unit(r),
+            "fluid": fluid_means(r),
         }  # fmt: skip
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:

@@ -137,14 +137,22 @@ def fig8(r: Results) -> list[Row]:
 
 
 def sizes(r: Results) -> list[Row]:
-    """cc/cc with both sizes, FCFS, traffic 1."""
+    """cc/cc and ts/ts with both sizes, FCFS, traffic 1."""
     out = []
-    for size in SIZES:
-        m = Means(r, size)
-        for c in CLASSES:
-            if xs := m.over_ratios("cc/cc", "FCFS", f"{c}/1", fmean):
-                out.append(row_of({"env": "cc/cc", "size": size, "flow": c}, "mean_transmission_time", xs, "s"))
+    for env in ("cc/cc", "ts/ts"):
+        for size in SIZES:
+            m = Means(r, size)
+            for c in CLASSES:
+                if xs := m.over_ratios(env, "FCFS", f"{c}/1", fmean):
+                    out.append(row_of({"env": env, "size": size, "flow": c}, "mean_transmission_time", xs, "s"))
     return out
+
+
+def fluid_means(r: Results) -> list[Row]:
+    """The fluid model of ts/ts over the same ratios, with the slot of the setting."""
+    m = Means(r)
+    each = [(c, m.over_ratios("ts/ts", "FCFS", f"fluid {c}", fmean)) for c in CLASSES]
+    return [row_of({"flow": c}, "mean_transmission_time", xs, "s") for c, xs in each if xs]
 
 
 def slots(r: Results) -> list[Row]:
