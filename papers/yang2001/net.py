@@ -78,7 +78,9 @@ class Network:
             path = 6 * quantity(t["topology"]["dumbbell"]["bottleneck"]["delay"])
             for block in t["control"]["time_slots"]:
                 block["slot"] = f"{1e6 * 0.9 * path / LONGEST_TURN:.0f}us"
-        elif part == "unit":  # ten rounds less a hundredth of a second, so that no eleventh begins
+        elif part == "unit":  # ten rounds less a hundredth of a second, so that no eleventh begins; aging would change the priorities
+            for block in t["control"]["time_slots"]:
+                block.pop("aging", None)
             t["duration"] = f"{10 * _ROUND * slot_of(t) - 0.01:.6g}s"
 
     @staticmethod

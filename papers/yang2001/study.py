@@ -65,7 +65,7 @@ class Yang2001(Paper):
     links = ("bottleneck",)
     seeds = (1, 2)
     quick_seeds = (1,)
-    most_settings = 128
+    most_settings = 256
     single_runs = True
     declared = DECLARED
 
