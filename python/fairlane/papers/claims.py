@@ -27,7 +27,27 @@ class Claim:
     expect: Literal["hold", "doubtful"]
     why: str = ""
     main: str = ""
+    """A main conclusion of the paper, as a clause: "RED reduces the delay of TCP"; empty for other claims."""
     inconsistent: str = ""
+    """Why the published values that it rests on cannot be; empty if they can."""
+
+
+@dataclass(frozen=True)
+class DependsOn:
+    """The unstated parameter that decides a claim, and the value where it changes."""
+
+    name: str
+    value: str = ""
+    """Empty if no single value separates: the parameter only has the largest effect on the margin."""
+    side: str = ""
+    """Where the claim holds more often: above or below the value, or with it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the entry of the JSON document."""
+        return {"name": self.name, "value": self.value or None, "holds": self.side or None}
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.side + ' ' if self.side in ('above', 'below') else ''}{self.value}".strip()
 
 
 @dataclass
