@@ -33,7 +33,7 @@ def ident(path: Path) -> str:
 
 def test_those_in_papers_come_with_fairlane():
     assert papers.keys() == [p.parent.name for p in STUDIES]
-    assert {"nowak2009", "ramachendra2014", "sarma2013", "syla2022", "yang2001"} <= set(papers.keys())
+    assert {"nowak2009", "ramachendra2014", "sarma2013", "sarpkaya2025", "syla2022", "yang2001"} <= set(papers.keys())
     for key in papers.keys():  # noqa: SIM118
         assert papers.load(key).key == key
         assert papers.load(key).folder.resolve() == ROOT / "papers" / key

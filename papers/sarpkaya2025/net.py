@@ -37,7 +37,7 @@ def alike(competitor: str, queue: str, buffer: str) -> tuple[str, str, str]:
     return competitor, queue, "2" if queue == "DualPI2" else buffer
 
 
-def _queue(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tree:
+def queue_of_cell(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tree:
     """The queue at the bottleneck. Its limit in packets is that of the notebook: n BDP / 1500 B, plus one; bfifo counts frames."""
     limit = f"{int(float(buffer) * BDP / 1500) + 1}p"
     found: Tree = copy.deepcopy(blocks["queue"][queue])
@@ -52,7 +52,9 @@ def _queue(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tree:
     (kind,) = found
     found[kind]["limit"] = limit
     if inner:
-        classes = [(f"flow:{flow}", copy.deepcopy(blocks["inner"][name])) for flow, name in zip(("prague", "competitor"), inner, strict=True)]
+        classes = [
+            (f"flow:{flow}", copy.deepcopy(blocks["inner"][name])) for flow, name in zip(("prague", "competitor"), inner, strict=True)
+        ]
         for _, own in classes:
             own["codel"]["limit"] = limit
         found[kind]["classes"] = [{"match": match, "queue": own} for match, own in classes]
@@ -65,7 +67,7 @@ def scenario(base: Tree, blocks: Tree, key: tuple[str, str, str], values: Mappin
     competitor, queue, buffer = key
     t["name"] = f"Prague against {competitor}, {queue}, {buffer} BDP"
     t["seed"] = seed
-    t["links"]["bottleneck"]["queue"] = _queue(blocks, competitor, queue, buffer)
+    t["links"]["bottleneck"]["queue"] = queue_of_cell(blocks, competitor, queue, buffer)
     netem = t["links"]["netem"]
     netem["delay"] = f"{1e6 * (_NETEM + quantity(values['hosts and switches']) / 2):.3f}us"
     for way in (netem, netem["reverse"]):

@@ -15,7 +15,9 @@ OPENS = (
         "the kernel is the testing build of the L4S team, without a date: 0.6 becomes independent of the round trip after 500 rounds and "
         "sends at least two segments in a burst, 0.7 after 4 rounds and single ones",
     ),
-    Open("starts", "300ms", Span("10ms", "2s", "log"), "the senders start by two remote shells, one after the other; no offset is recorded"),
+    Open(
+        "starts", "300ms", Span("10ms", "2s", "log"), "the senders start by two remote shells, one after the other; no offset is recorded"
+    ),
     Open(
         "path jitter",
         "50us",

@@ -31,8 +31,8 @@ def findings(share: Both, srtt: Both) -> list[str]:
     apart = median(abs(x - y) for x, y in share.values())
     trips = median(abs(y / x - 1) for x, y in srtt.values())
     out = [
-        f"Of {len(share)} published shares {near} ({100 * near / len(share):.0f} %) are within {NEAR} of ours, and the median difference is "
-        f"{apart:.3f}; Prague's smoothed round trip differs by {100 * trips:.1f} % in the median.",
+        f"Of {len(share)} published shares {near} ({100 * near / len(share):.0f} %) are within {NEAR} of ours, and the median difference "
+        f"is {apart:.3f}; Prague's smoothed round trip differs by {100 * trips:.1f} % in the median.",
         "Marks that one of two flows answers decide a shared queue. In a FIFO that marks, CUBIC without ECN leaves Prague "
         f"{_pair(share, 'CUBIC', 'FIFO-ECN')}, and CUBIC with ECN {_pair(share, 'CUBIC-ECN', 'FIFO-ECN')}.",
         f"DualPI2 is fair to CUBIC, {_pair(share, 'CUBIC', 'DualPI2')}, but not to a flow that ignores its signals: next to BBRv3 with ECN "
