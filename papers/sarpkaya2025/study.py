@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from fairlane.papers import (
@@ -120,7 +121,8 @@ class Sarpkaya2025(Paper):
             for name, competitors in names.items()
             for kind, queues in (("single", SINGLE), ("apart", APART))
         ]
-        return [e("share", self._shares), e("srtt", self._trips), *drawn, e("testbed", self._testbed, lambda _: False)]
+        tables = [replace(e(name, build), least=_claimed) for name, build in (("share", self._shares), ("srtt", self._trips))]
+        return [*tables, *drawn, e("testbed", self._testbed, lambda _: False)]
 
     def _rows(self, r: Results, quantity: str, unit: str) -> list[Row]:
         rows = []
@@ -191,3 +193,8 @@ class Sarpkaya2025(Paper):
 def _among(competitors: Sequence[str], queues: Sequence[str], c: Combination) -> bool:
     """True for a combination that stands for cells of these competitors and queues."""
     return c["queue"] in queues and any(c["competitor"] == alike(name, c["queue"], "2")[0] for name in competitors)
+
+
+def _claimed(c: Combination) -> bool:
+    """True for a combination that stands for cells of claims."""
+    return (c["competitor"], c["queue"], c["buffer_bdp"]) in {alike(*cell) for cell in CLAIMED}
