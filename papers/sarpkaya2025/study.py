@@ -65,6 +65,7 @@ class Sarpkaya2025(Paper):
     flow_columns = ("goodput", "packets_received", "retransmits", "timeouts")
     link_columns = ("utilisation", "sojourn_mean", "arrivals", "drops")
     links = ("bottleneck",)
+    meant = ("sampling step",)  # iperf3 reads once a second
     flow_series = ("srtt",)
 
     def opens(self) -> list[Open]:
