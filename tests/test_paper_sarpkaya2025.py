@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from functools import partial
 from statistics import median
 
 import pytest
@@ -67,8 +67,8 @@ def test_cells_that_one_run_stands_for_are_the_same_packet_for_packet(competitor
     base, blocks = PAPER.scenario("network.toml"), PAPER.scenario("combinations.toml")
     base["duration"] = "5s"
     for name in (competitor, net.alike(competitor, queue, "2")[0]):
-        tree = net.scenario(base, blocks, (name, queue, "2"), PAPER.declared_setting, 1)
-        c = papers.Combination(papers.factors_of(competitor=name, queue=queue, buffer_bdp="2"), lambda _, t=tree: copy.deepcopy(t))
+        key = (name, queue, "2")
+        c = papers.Combination(tuple(zip(NAMES, key, strict=True)), partial(net.scenario, base, blocks, key, PAPER.declared_setting))
         with Runner(PAPER, tmp_path / name) as runner:
             prints += runner.run([Job(c, 1)], use=lambda _, run: (run.flows["goodput"], run.flows["retransmits"]))
     assert prints[0] == prints[1]

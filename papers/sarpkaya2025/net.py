@@ -69,7 +69,7 @@ def scenario(base: Tree, blocks: Tree, key: tuple[str, str, str], values: Mappin
     t["seed"] = seed
     t["links"]["bottleneck"]["queue"] = queue_of_cell(blocks, competitor, queue, buffer)
     netem = t["links"]["netem"]
-    netem["delay"] = f"{1e6 * (_NETEM + quantity(values['hosts and switches']) / 2):.3f}us"
+    netem["delay"] = f"{1e6 * (_NETEM + quantity(str(values['hosts and switches'])) / 2):.3f}us"
     for way in (netem, netem["reverse"]):
         way["jitter"]["width"] = values["path jitter"]
     old = values["Prague version"] == OLD
@@ -79,7 +79,7 @@ def scenario(base: Tree, blocks: Tree, key: tuple[str, str, str], values: Mappin
     other["tcp"] = {"preset": prague["tcp"]["preset"], **copy.deepcopy(blocks["competitor"][competitor])}
     for flow in (prague, other):
         flow["spread"] = values["starts"]
-        flow["tcp"]["timer_slack"] = f"{2 * 1e3 * quantity(values['clock tick']):g}ms"
+        flow["tcp"]["timer_slack"] = f"{2 * 1e3 * quantity(str(values['clock tick'])):g}ms"
         if not values["bursts of segments"]:
             flow["tcp"].update(tso=False, pacing_burst="0s", pacing_segments=1)
     return t
