@@ -126,7 +126,6 @@ FILES = {
     "ramachendra2014": ("paper_ramachendra2014",),
     "sarma2013": ("papers", "paper_sarma2013"),
     "sarpkaya2025": ("paper_sarpkaya2025",),
-    "sarpkaya2025": ("paper_sarpkaya2025",),
     "syla2022": ("paper_syla2022",),
     "yang2001": ("paper_yang2001",),
 }

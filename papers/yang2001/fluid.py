@@ -16,8 +16,8 @@ WAIT = 1.0
 def fluid(tcp: int, slot: float, flows: int = 100) -> dict[str, float]:
     """Returns the mean time of each class of a source, in seconds, with this many TCP flows among its flows and this slot.
 
-    A source serves its flows in turn, TCP flows first; a turn of priority P lasts 2^(9-P) slots; a flow that is done gives up the rest of its
-    turn. TCP flows have priorities 1 to 4 in turn, UDP flows 3 and 4.
+    A source serves its flows in turn, TCP flows first; a turn of priority P lasts 2^(9-P) slots; a flow that is done gives up the rest
+    of its turn. TCP flows have priorities 1 to 4 in turn, UDP flows 3 and 4.
     """
     ring = deque(("TCP", 1 + i % 4, SIZE) for i in range(tcp))
     ring.extend(("UDP", 3 + i % 2, SIZE) for i in range(flows - tcp))
