@@ -4,9 +4,10 @@
 value that no recorded setting comes near. It records the best setting of each in the study's folder, as `search.csv`. "Not reproduced" is
 the result of such a search, never of a sample.
 
-A round proposes settings in two ways: around the best ones so far (an evolution strategy), and where an emulator of the margin expects most
-(its mean and one standard deviation; Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998). A claim is searched twice:
-whatever becomes of the other published values, and with these kept as near as in the best-fitting settings.
+It begins with each value alone at the ends of its range. A round then proposes settings in two ways: around the best ones so far (an
+evolution strategy), and where an emulator of the margin expects most (its mean and one standard deviation; Jones, Schonlau and Welch,
+Journal of Global Optimization 13, 1998). A claim is searched twice: whatever becomes of the other published values, and with these kept as
+near as in the best-fitting settings.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from .definition import Combination, Paper
     from .runner import Progress
 
-BUDGET = 96
+BUDGET = 192
 """Settings that are run for a target, at most."""
 SEEDS = (1, 2, 3, 4, 5)
 """Replications that confirm a setting."""
@@ -143,6 +144,7 @@ class Search:
         """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell."""
         if not self.seen:
             self._add(design(self.opens, 4 * BATCH))
+        self._add(self._corners()[: budget // 2])
         rejected: set[tuple[str, ...]] = set()
         round_ = 0
         while True:
@@ -160,6 +162,17 @@ class Search:
             round_ += 1
         best = [self._confirmed(s) for s in self._ranked()[:CONFIRMED]]
         return max(best, key=lambda f: (f.reached, f.margin), default=None)
+
+    def _corners(self) -> list[Setting]:
+        """Returns the declared setting with each value alone at either end of its range, or at each of its levels: what each does there."""
+        known = {key_of(s.values) for s in self.seen}
+        out = {}
+        for o in self.opens:
+            n = o.over.count or 2
+            for u in (0.0, 1.0) if n > 6 or o.over.count is None else [(i + 0.5) / n for i in range(n)]:
+                setting = {**self.joint.declared, o.name: o.over.at(u)}
+                out.setdefault(key_of(setting), setting)
+        return [setting for key, setting in out.items() if key not in known]
 
     def _add(self, settings: Sequence[Setting]) -> None:
         self.seen += [s for s in self._see(settings, SEEDS[:1]) if self.target.worth(s) is not None]
