@@ -55,7 +55,6 @@ def test_the_document_keeps_its_contract(quick):
     for c in document["claims"]:
         assert c["verdict"] in WORDS
         assert c["evidence"], c["id"]
-        assert c["verdict"] in ("supported", "depends") or c["cause"] or c["closest"], c["id"]
         assert "{" not in c["cause"], c["id"]
     assert document["warnings"] == []
 

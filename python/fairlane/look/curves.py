@@ -20,6 +20,8 @@ _LETTER = 7.4
 """Width of a letter with a margin."""
 _LINE = 11
 """Most letters of a name next to a row; longer names are wrapped."""
+_LONGEST = 20
+"""Most letters of the name of a level next to a row."""
 _READABLE = 0.68
 """Least scale of a figure: letters are 13 high, and the figure fits a telephone."""
 
@@ -65,9 +67,9 @@ def curve(holds: Sequence[bool], margins: Sequence[float], choices: Sequence[Cho
         parts += [_dots([(x, y) for x, y, w in at if holds[w] == side], kind) for side, kind in ((True, "t"), (False, "f"))]
         names = wrap(choice.name, int((_LEFT - 10) / _LETTER))
         parts += [_text(_LEFT - 8, top + 20 + 14 * (k - (len(names) - 1) / 2), name, "end") for k, name in enumerate(names)]
-        parts += [x for p, t in _apart(choice.ends, 3) for x in _lines(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, t, "start")]
+        parts += [_text(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, _shortened(t), "start", "m") for p, t in _apart(choice.ends, 2)]
     parts.append(_text(_LEFT + _WIDE / 2, high - 5, f"{n} settings sorted by the margin", "middle", "m"))
-    right = 14 + _LETTER * max([6, *(len(line) for c in choices for _, t in _apart(c.ends, 3) for line in wrap(t, _LINE))])
+    right = 18 + _LETTER * max([7, *(len(_shortened(t)) for c in choices for _, t in _apart(c.ends, 2))])
     return _svg(_LEFT + _WIDE + right, high, parts, label, "curve", 1.5)
 
 
@@ -89,7 +91,7 @@ def strip(places: Sequence[float], marked: Sequence[bool], label: str) -> Markup
 
 def chart(holds: Sequence[bool], across: Choice, up: Choice, label: str, words: tuple[str, str] = ("holds", "fails")) -> Markup:
     """Draws where a claim holds over two parameters, with dashed lines at changes."""
-    rows = _apart(up.ends, 12)
+    rows = _apart(up.ends, 6)
     left, top, wide, high = 42 + _LETTER * max(len(line) for _, t in rows for line in wrap(t, _LINE)), 26, 280, 230
     at = [(left + wide * x, top + high * (1 - y)) for x, y in zip(across.spread(), up.spread(), strict=True)]
     parts = [f'<rect x="{left - 6}" y="{top - 6}" width="{wide + 12}" height="{high + 12}" class="frame"/>']
@@ -124,6 +126,11 @@ def _dots(points: Sequence[tuple[float, float]], kind: str) -> str:
 def _apart(ends: Sequence[tuple[float, str]], most: int) -> list[tuple[float, str]]:
     """Returns all names if they are few, else those of the two ends."""
     return list(ends) if len(ends) <= most else [ends[0], ends[-1]]
+
+
+def _shortened(text: str) -> str:
+    """Returns a name that fits on one line: a row has no room for two."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _fitting(ends: Sequence[tuple[float, str]], wide: float) -> list[tuple[float, str]]:

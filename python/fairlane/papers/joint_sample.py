@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .emulator import Emulated
     from .full_reruns import Whole
 
+TREES = 9
+"""Settings whose scenarios are compared to see if anything unstated touches a claim."""
 MATCHING = 0.02
 """A setting matches the published values if its mean difference is no more than this above that of the nearest one."""
 
@@ -44,6 +46,8 @@ class Joint:
     sample has are judged in these."""
     emulated: Emulated | None = None
     """Predictions from the full reruns for other settings."""
+    paper: Paper | None = None
+    """The study, for what its scenarios tell."""
     searched: Sequence[Found] = ()
     """Results of directed searches for a setting in which a claim holds, or a published value is met."""
 
@@ -82,7 +86,7 @@ class Joint:
 
     def only_entire(self, claim: str) -> bool:
         """Returns true if only full reruns can evaluate a claim."""
-        return bool(self.entire) and all(s.outcomes[claim] is None for s in self.sample)
+        return bool(self.entire) and all(_outcome(s, claim) is None for s in self.sample)
 
     def matching_of(self, claim: str) -> list[Seen]:
         """The settings that match the published values and have what a claim reads; of those run whole, the ones whose part does."""
@@ -93,11 +97,16 @@ class Joint:
 
     def outcomes(self, claim: str) -> list[float | None]:
         """Returns the outcome of a claim in each setting in which it is judged."""
-        return [s.outcomes[claim] for s in self.judging(claim)]
+        return [_outcome(s, claim) for s in self.judging(claim)]
 
     def same_everywhere(self, claim: str) -> bool:
-        """Returns true if a claim comes out the same in every setting, so that nothing unstated touches its runs."""
-        return same_everywhere(self.outcomes(claim), [s.margins.get(claim) for s in self.judging(claim)])
+        """Returns true if a claim comes out the same in every setting, because nothing unstated touches its runs.
+
+        Different runs may have the same margin, too, at the end of its scale or at an equality: so the scenarios decide.
+        """
+        if not same_everywhere(self.outcomes(claim), [s.margins.get(claim) for s in self.judging(claim)]):
+            return False
+        return self.paper is None or untouched(self.paper, claim, [s.values for s in self.sample[:TREES]])
 
     def share_matching(self, claim: str) -> float | None:
         """In what share of the settings that match the published values a claim holds."""
@@ -132,6 +141,22 @@ class Joint:
         }  # fmt: skip
 
 
+def _outcome(s: Seen, claim: str) -> float | None:
+    """The outcome of a claim; None without a margin: a part of what it reads is missing, and only the rest was looked at."""
+    return None if s.margins.get(claim) is None else s.outcomes[claim]
+
+
+def untouched(paper: Paper, claim: str, settings: Sequence[Setting]) -> bool:
+    """Returns true if the scenarios of a claim's tables and figures are the same in these settings."""
+    rests = {e.partition("/")[2] for c in read_claims(paper.folder / "claims.toml") if c.id == claim for e in c.experiments}
+    wanted = [e for e in paper.experiments() if e.id in rests]
+    seed = paper.setting_seeds[0]
+    each = [
+        [(c.factors, c.tree(seed)) for c in paper.setting(values) if any(e.needs(c) for e in wanted)] for values in settings
+    ]  # fmt: skip
+    return bool(each) and all(one == each[0] for one in each)
+
+
 def _finite(x: float | None) -> float | None:
     return None if x is None or x in (float("inf"), float("-inf")) else x
 
@@ -146,7 +171,7 @@ def of_record(paper: Paper) -> Joint | None:
     claims, asked = read_claims(paper.folder / "claims.toml"), sum(s.kind in SAMPLED for s in seen)
     return Joint(
         paper.opens(), claims, seen, paper.declared_setting, asked, recorded_reach(paper),
-        whole=recorded_whole(paper), searched=recorded_search(paper),
+        whole=recorded_whole(paper), paper=paper, searched=recorded_search(paper),
     )  # fmt: skip
 
 

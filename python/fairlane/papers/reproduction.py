@@ -199,7 +199,7 @@ def _reproduced(
     if plan:
         from .emulator import recorded_emulated
 
-        joint = Joint(paper.opens(), known, seen, paper.declared_setting, plan.asked, plan.earlier, plan.again)
+        joint = Joint(paper.opens(), known, seen, paper.declared_setting, plan.asked, plan.earlier, plan.again, paper=paper)
         try:
             joint.searched = recorded_search(paper)
             joint.whole = recorded_whole(paper)

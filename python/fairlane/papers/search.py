@@ -166,7 +166,7 @@ class Search:
     def _corners(self) -> list[Setting]:
         """Returns the declared setting with each value alone at either end of its range, or at each of its levels: what each does there."""
         known = {key_of(s.values) for s in self.seen}
-        out = {}
+        out: dict[tuple[str, ...], Setting] = {}
         for o in self.opens:
             n = o.over.count or 2
             for u in (0.0, 1.0) if n > 6 or o.over.count is None else [(i + 0.5) / n for i in range(n)]:
