@@ -91,8 +91,8 @@ def scores(rows: Sequence[Compared]) -> Scores:
 def without_constant(paper: Paper, table: str, rows: Sequence[Compared]) -> float | None:
     """Returns the median difference of the values of a table without their constant part; None if paper.toml states none.
 
-    `[experiments.ID] constant` has it: entries with a `value`, and the factors for which it counts. A published value that is no more than its
-    constant part, to the last digit, has nothing left to compare.
+    `[experiments.ID] constant` has it: entries with a `value`, and the factors for which it counts. A published value that is no more than
+    its constant part, to the last digit, has nothing left to compare.
     """
     parts: Sequence[Mapping[str, Any]] = paper.words["experiments"].get(table, {}).get("constant", [])
     differences = []
