@@ -102,7 +102,9 @@ class Nowak2009(Studies):
             (("queue2", "mean_size"), "queue 2 (video)", "packets", True),
         ):
             panels.append(self._by_case(built.comparison.rows, *quantity, title, y, log))
-        caption = "Cases C1 to C8. Filled: ours; hollow: published; crossed: published, but in contradiction to other numbers of the paper."
+        titles = {e.id: e.title.partition(": ")[2] for e in self.experiments() if e.id.startswith("table1/")}
+        names = "; ".join(f"{c[1:]} {titles[f'table1/{c}']}" for c in PUBLISHED)
+        caption = f"Cases: {names}. Filled: ours; hollow: published; crossed: published, in contradiction to other numbers of the paper."
         built.pictures.append(Picture("table1", self.title_of("table1"), caption, list(panels)))
         return built
 
