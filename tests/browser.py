@@ -25,7 +25,7 @@ _PROBE = """(() => {
   const reaches = (a, b) => a.left < b.left - 2 || a.right > b.right + 2 || a.top < b.top - 2 || a.bottom > b.bottom + 2;
   const labels = [...document.querySelectorAll("th, td, caption:not(.aloud), .badge, .chips a")];
   return JSON.stringify({
-    wide: document.documentElement.scrollWidth, inside, drawings: drawings.length, overlaps,
+    wide: document.documentElement.scrollWidth, inside, drawings: drawings.filter(d => !d.classList.contains("curve")).length, overlaps,
     outside: drawings.filter(d => box(d).right > inside || box(d).left < 0).length,
     cut: drawings.flatMap(d => texts(d).filter(t => reaches(box(t), box(d))).map(t => t.textContent)).concat(
       labels.filter(c => c.scrollWidth > c.clientWidth + 1 && c.clientWidth > 1).map(c => c.textContent)),

@@ -81,7 +81,7 @@ def fairlane(*args: str, cwd: Path | None = None, timeout: float = 120, **option
 
     For commands whose results are looked at; those that are killed, read a pipe or load code of users have a process.
     """
-    if options:
+    if options or any(a.startswith("--plugin") for a in args):  # a plug-in would stay registered in this process
         return started(*args, cwd=cwd, timeout=timeout, **options)
     from fairlane.cli import invoke
 

@@ -273,7 +273,7 @@ def test_names_are_completed(dumbbell, monkeypatch):
     assert completed("new", "h") == ["home"]
     assert "red" in completed("explain", "re") and "fq_codel" not in completed("explain", "re")
     assert completed("explain", "network.jain_t") == ["network.jain_tcp"]
-    assert completed("reproduce", "sar") == ["sarma2013"]
+    assert completed("reproduce", "sar") == ["sarma2013", "sarpkaya2025"]
     assert completed("run", "dumb") == ["dumbbell.toml"]
     assert completed("run", "dumbbell.toml", "--set", "links.bottleneck.queue.red.max_") == [
         "links.bottleneck.queue.red.max_p",

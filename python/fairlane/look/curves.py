@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEFT, _WIDE = 116, 270
+_LEFT, _WIDE = 132, 254
 _CURVE, _ROW, _TOP = 110, 46, 20
 _LETTER = 7.4
 """Width of a letter with a margin."""
 _LINE = 11
 """Most letters of a name next to a row; longer names are wrapped."""
-_LONGEST = 20
+_LONGEST = 11
 """Most letters of the name of a level next to a row."""
 _READABLE = 0.68
 """Least scale of a figure: letters are 13 high, and the figure fits a telephone."""
@@ -69,7 +69,7 @@ def curve(holds: Sequence[bool], margins: Sequence[float], choices: Sequence[Cho
         parts += [_text(_LEFT - 8, top + 20 + 14 * (k - (len(names) - 1) / 2), name, "end") for k, name in enumerate(names)]
         parts += [_text(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, _shortened(t), "start", "m") for p, t in _apart(choice.ends, 2)]
     parts.append(_text(_LEFT + _WIDE / 2, high - 5, f"{n} settings sorted by the margin", "middle", "m"))
-    right = 18 + _LETTER * max([7, *(len(_shortened(t)) for c in choices for _, t in _apart(c.ends, 2))])
+    right = 16 + _LETTER * max([7, *(len(_shortened(t)) for c in choices for _, t in _apart(c.ends, 2))])
     return _svg(_LEFT + _WIDE + right, high, parts, label, "curve", 1.5)
 
 

@@ -63,7 +63,7 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     if len(ranked) > 1 and inside and len(inside) < len(sample):
         across, up = (choice(o, [s.values[o.name] for s in sample]) for o in ranked[:2])
         told = f"Settings that match the published values, over {across.name} and {up.name}"
-        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches the published values", "does not"))
+        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches", "does not"))
     return {
         "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
         "entire": _entire(joint), "again": joint.again, "inside": len(inside), "sample": len(sample),
