@@ -1,4 +1,4 @@
-"""A claim in many settings as pages draw it: the specification curve, the map of where it changes, and the curve alone next to a word."""
+"""A claim in many settings as pages draw it: the specification curve, and the map of where it changes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ class Drawn:
     curve: Markup
     map: Markup | None
     """None if it comes out the same everywhere, or over one thing alone."""
-    thumbnail: Markup
 
 
 def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
@@ -61,7 +60,7 @@ def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
     if len(choices) > 1 and 0 < sum(holds) < len(holds):
         across, up = choices[:2]
         map = curves.chart(holds, across, up, f"{said}, over {across.name} and {up.name}")
-    return Drawn(curves.curve(holds, margins, choices, f"{said}, in the order of the margin"), map, curves.thumbnail(margins, said))
+    return Drawn(curves.curve(holds, margins, choices, f"{said}, in the order of the margin"), map)
 
 
 def choice(o: Open, values: Sequence[Value], boundaries: Sequence[Boundary] = ()) -> Choice:

@@ -33,7 +33,7 @@ from .records import recorded_reach
 from .runner import Runner
 from .score import published_results
 from .search_record import record_search, recorded_search
-from .settings import BATCH, WIDTHS, Seen, Settings
+from .settings import BATCH, WIDTHS, Seen, Settings, corners
 from .tables import NEAR
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ class Search:
         """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell."""
         if not self.seen:
             self._add(design(self.opens, 4 * BATCH))
-        self._add(self._corners()[: budget // 2])
+        known = {key_of(s.values) for s in self.seen}
+        alone = {key_of(w): w for w in corners(self.opens, self.joint.declared)}
+        self._add([w for key, w in alone.items() if key not in known][: budget // 2])
         rejected: set[tuple[str, ...]] = set()
         round_ = 0
         while True:
@@ -162,17 +164,6 @@ class Search:
             round_ += 1
         best = [self._confirmed(s) for s in self._ranked()[:CONFIRMED]]
         return max(best, key=lambda f: (f.reached, f.margin), default=None)
-
-    def _corners(self) -> list[Setting]:
-        """Returns the declared setting with each value alone at either end of its range, or at each of its levels: what each does there."""
-        known = {key_of(s.values) for s in self.seen}
-        out: dict[tuple[str, ...], Setting] = {}
-        for o in self.opens:
-            n = o.over.count or 2
-            for u in (0.0, 1.0) if n > 6 or o.over.count is None else [(i + 0.5) / n for i in range(n)]:
-                setting = {**self.joint.declared, o.name: o.over.at(u)}
-                out.setdefault(key_of(setting), setting)
-        return [setting for key, setting in out.items() if key not in known]
 
     def _add(self, settings: Sequence[Setting]) -> None:
         self.seen += [s for s in self._see(settings, SEEDS[:1]) if self.target.worth(s) is not None]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..multiverse import Setting, base_of, check_opens, check_setting, design, key_of, near, same_everywhere, settled, told
+from ..multiverse import Open, Setting, base_of, check_opens, check_setting, design, key_of, near, same_everywhere, settled, told
 from .claims import Claim
 from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables
 from .distance import Distance, distance
@@ -73,14 +73,13 @@ def check_settings(paper: Paper) -> None:
             raise PaperError(f"{file}: setting() makes for {name} a combination that combinations() does not have: {_factors(strange)}")
 
 
-def corners(paper: Paper) -> Iterator[Setting]:
-    """The base, and with each thing that is open at either end of its values, or at each of its levels."""
-    opens = paper.opens()
-    yield base_of(opens)
+def corners(opens: Sequence[Open], around: Setting) -> Iterator[Setting]:
+    """A setting, and with each parameter alone at either end of its values, or at each of its levels."""
+    yield around
     for o in opens:
         n = o.over.count or 2
         for u in (0.0, 1.0) if n > 6 or o.over.count is None else ((i + 0.5) / n for i in range(n)):
-            yield {**base_of(opens), o.name: o.over.at(u)}
+            yield {**around, o.name: o.over.at(u)}
 
 
 class Settings:
@@ -109,7 +108,9 @@ class Settings:
     def look(self, progress: Progress | None = None) -> None:
         """Raises what is wrong with the scenarios at the ends of what is open; nothing is run."""
         few = self.seeds[:1]
-        jobs = [Job(j.combination, j.seed, j.place) for w in corners(self.paper) for j in self.jobs(w) if j.seed in few]
+        jobs = [
+            Job(j.combination, j.seed, j.place) for w in corners(self.opens, base_of(self.opens)) for j in self.jobs(w) if j.seed in few
+        ]
         self.runner.look(jobs, progress)
         self.runner.forget()
 

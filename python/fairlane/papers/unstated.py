@@ -28,7 +28,7 @@ PINNED = 0.5
 
 
 def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
-    """A claim over the settings: the curve, where it changes, and the curve alone as a thumbnail; None if no setting says anything."""
+    """A claim over the settings: the curve, and where it changes; None if no setting can evaluate it."""
     id = j.claim.id
     judging = joint.judging(id)
     settings, margins = [s.values for s in judging], [s.margins.get(id) for s in judging]
@@ -38,7 +38,7 @@ def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
     if pictures is None:
         return None
     boundaries = [f"{t} (in {percent(t.share_there)} of these settings, {percent(t.share_else)} of the others)" for t in j.boundaries]
-    return {"curve": pictures.curve, "map": pictures.map or "", "thumbnail": pictures.thumbnail, "boundaries": boundaries}
+    return {"curve": pictures.curve, "map": pictures.map or "", "boundaries": boundaries}
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:
