@@ -269,3 +269,8 @@ def test_a_folder_that_only_looks_like_results_is_not_replaced(tmp_path, place):
     with pytest.raises(FolderError, match="not a result folder"):
         result.save(tmp_path / "web", force=True)
     assert (tmp_path / "web" / "manifest.json").exists()
+
+
+def test_the_help_of_a_note_has_a_line_of_its_own(capsys):
+    output.notes(["settings.csv is damaged\n  = help: put it back", "a\nb"])
+    assert capsys.readouterr().err.splitlines() == ["note: settings.csv is damaged", "  = help: put it back", "note: a\\nb"]

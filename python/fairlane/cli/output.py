@@ -111,9 +111,12 @@ def emit_json(value: Any) -> None:
 
 
 def notes(lines: Iterable[str]) -> None:
-    """Writes remarks that do not concern the results to stderr, one line each."""
+    """Writes remarks that do not concern the results to stderr, one line each, with its help below."""
     for line in lines:
-        tell(f"note: {one_line(line)}")
+        remark, sign, advice = line.partition("\n  = help: ")
+        tell(f"note: {one_line(remark)}")
+        if sign:
+            tell(f"  = help: {one_line(advice)}")
 
 
 def wrote(paths: Iterable[Path], *, as_json: bool, quiet: bool) -> None:
