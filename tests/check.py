@@ -50,7 +50,7 @@ FILES = {
         "tcp": "endpoint",
         "multiverse": "multiverse",
         "tuning": "tune tune_space tune_mistakes",
-        "validation": "formulas kernel ns2_rate ns2_reference ns2_differential ns3_reference ns3_air rfc_table",
+        "validation": "validation_pages formulas kernel ns2_rate ns2_reference ns2_differential ns3_reference ns3_air rfc_table",
         "nowak2009": "paper_nowak2009",
         "ramachendra2014": "paper_ramachendra2014",
         "sarma2013": "papers paper_sarma2013",

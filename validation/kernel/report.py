@@ -118,7 +118,7 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        values = {c.name: {"kernel": c.kernel, "ours": c.ours, "failed": c.failed} for c in self.compared}
+        values = {c.name: {"kernel": c.kernel, "ours": c.ours, "judged": c.judged, "failed": c.failed} for c in self.compared}
         return {"case": self.case.name, "failed": self.failed, "late_p99_us": self.late_us, **values}
 
 
