@@ -77,6 +77,26 @@ def missing_page(kind: str, name: str) -> str | None:
     return None
 
 
+MODELLED = {"queue", "cc", "source", "control"}
+"""Kinds whose parameters are on the page of the model; those of the others are in docs/reference."""
+
+
+def missing_parameters(kind: str, name: str) -> str | None:
+    """The generated table of parameters: on one page, under its heading."""
+    if kind not in MODELLED:
+        return None
+    mark = f"<!-- parameters {name} -->\n"
+    if pages(name) and section(pages(name)[0], "Parameters").count(mark) == 1:
+        return None
+    page = page_of(name).relative_to(ROOT)
+    return f"the parameters of the {kind} `{name}` are not shown: write {mark.strip()!r} and its end under Parameters in {page}"
+
+
+def section(page: Path, title: str) -> str:
+    """The text below a heading of a page."""
+    return page.read_text("utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
 def checks(page: Path) -> Iterator[Path]:
     """The files of code that the section Validation of a page names, those of a comparison (`python -m validation.ns2`) among them."""
     text = page.read_text("utf-8").partition("\n## Validation\n")[2]
@@ -146,16 +166,17 @@ def missing_example(kind: str, name: str) -> str | None:
     return f"no example uses the {kind} `{name}`: write {EXAMPLES.get(kind, f'examples/{name}.toml')}"
 
 
-@pytest.mark.parametrize("missing", [missing_page, missing_check, missing_example], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("missing", [missing_page, missing_parameters, missing_check, missing_example], ids=lambda f: f.__name__)
 def test_every_algorithm_is_told_of_checked_and_shown(missing):
     found = [message for kind, name in REGISTERED if (message := missing(kind, name))]
     assert not found, "\n" + "\n".join(found)
 
 
 def test_what_is_missing_is_named():
-    """An unknown name misses all three, and the message says which file to write."""
+    """An unknown name misses all of them, and the message says which file to write."""
     for missing, file in (
         (missing_page, "docs/models/best-of-all.md"),
+        (missing_parameters, "docs/models/best-of-all.md"),
         (missing_check, "docs/models/best-of-all.md"),
         (missing_example, "examples/studies/every_queue.toml"),
     ):

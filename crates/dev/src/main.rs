@@ -3,6 +3,7 @@
 mod arrows;
 mod cycles;
 mod files;
+mod models;
 mod names;
 mod pages;
 mod params;
@@ -27,7 +28,7 @@ const USAGE: &str = "usage: cargo dev gen     write the generated files
        cargo dev perf    run a scenario once and say what it cost";
 
 /// The files that follow from the registry, with their text.
-fn generated() -> Vec<(&'static str, String)> {
+fn generated(root: &Path) -> Vec<(String, String)> {
     let mut schema = serde_json::to_string_pretty(fairlane_scenario::schema()).unwrap_or_default();
     schema.push('\n');
     let mut files = vec![
@@ -36,27 +37,28 @@ fn generated() -> Vec<(&'static str, String)> {
         ("python/fairlane/settings.py", settings::module()),
     ];
     files.extend(pages::pages());
-    files
+    files.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(models::pages(root)).collect()
 }
 
 fn write(root: &Path) -> Result<String, String> {
     let mut written = 0;
-    for (name, text) in generated() {
+    let all = generated(root);
+    for (name, text) in &all {
         let path = root.join(name);
-        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        if fs::read_to_string(&path).is_ok_and(|old| old == *text) {
             continue;
         }
         let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
         made.map_err(|e| format!("{name}: {e}"))?;
         written += 1;
     }
-    Ok(format!("{written} of {} generated files changed", generated().len()))
+    Ok(format!("{written} of {} generated files changed", all.len()))
 }
 
 fn check(root: &Path) -> Result<String, String> {
-    let all = generated();
+    let all = generated(root);
     let stale: Vec<&str> =
-        all.iter().filter(|(name, text)| fs::read_to_string(root.join(name)).ok().as_ref() != Some(text)).map(|f| f.0).collect();
+        all.iter().filter(|(name, text)| fs::read_to_string(root.join(name)).ok().as_ref() != Some(text)).map(|f| f.0.as_str()).collect();
     if stale.is_empty() {
         Ok(format!("{} generated files are current", all.len()))
     } else {
