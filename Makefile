@@ -95,6 +95,7 @@ docs: build
 	cargo dev gen
 	$(PY) -m fairlane.base.glossary > GLOSSARY.md
 	$(PY) -m fairlane.cli.manual > docs/reference/cli.md
+	$(PY) -m fairlane.base.documents_manual > docs/reference/json.md
 	$(PY) -m fairlane.study.manual > docs/reference/studies.md
 	$(PY) -m fairlane.tuning.manual > docs/reference/tuning.md
 	$(PY) docs/package_index.py > docs/package-index.md

@@ -138,6 +138,15 @@ def test_the_manual_is_what_the_commands_say(root):
     assert file.read_text("utf-8") == page(), "run: python -m fairlane.cli.manual > docs/reference/cli.md"
 
 
+def test_the_page_of_documents_is_what_the_schemas_say(root):
+    from fairlane.base.documents_manual import ORDER, page
+
+    file = root / "docs" / "reference" / "json.md"
+    assert file.read_text("utf-8") == page(), "run: python -m fairlane.base.documents_manual > docs/reference/json.md"
+    schemas = {p.stem for p in (root / "python" / "fairlane" / "schemas").glob("*.json")}
+    assert schemas - set(ORDER) == {"claims-file", "paper-file", "reproduction", "study-file", "tune-file"}, "these have pages of their own"
+
+
 def test_help_fits_a_terminal_and_is_not_cut():
     import click
     from click.testing import CliRunner
