@@ -44,7 +44,8 @@ pub(super) fn snapshot(world: &World<BuiltIn, AnyEvents>, gauges: bool) -> Snaps
         let begun = u64::from(f.started <= now) + u64::from(f.completed <= now);
         let ssthresh = if v.ssthresh == u64::MAX { 0 } else { v.ssthresh };
         let srtt = v.srtt.as_ps() / 1_000_000;
-        out.flows.push([v.cwnd, ssthresh, v.in_flight, srtt, f.delivered, v.data_bytes, v.retransmits, v.timeouts, state as u64, begun]);
+        let arrived = f.counters.received_bytes;
+        out.flows.push([v.cwnd, ssthresh, v.in_flight, srtt, f.delivered, arrived, v.retransmits, v.timeouts, state as u64, begun]);
         if let Some(end) = end.filter(|_| gauges) {
             end.gauges(&mut |name, value| out.gauges.push((2 * i + 1, name, value)));
         }

@@ -16,8 +16,8 @@ use fairlane_units::Time;
 /// Values of a link direction in a chunk: rate in bit/s, delay in ns, queued packets and bytes, bytes and packets sent, packets dropped by the queue,
 /// lost on the link, marked.
 pub const OF_LINK: usize = 9;
-/// Values of a flow: cwnd, ssthresh (0: none), bytes in flight, srtt in us, payload delivered, bytes sent, retransmissions, timeouts, number of the
-/// state in [`STATES`], 0 before its start, 1 while active, 2 when complete.
+/// Values of a flow: cwnd, ssthresh (0: none), bytes in flight, srtt in us, payload delivered, bytes on the wire that arrived (from 0 again at the
+/// end of the warm-up), retransmissions, timeouts, number of the state in [`STATES`], 0 before its start, 1 while active, 2 when complete.
 pub const OF_FLOW: usize = 10;
 /// Names of sender states.
 pub const STATES: &[&str] = &["", "open", "disorder", "cwr", "recovery", "loss"];
