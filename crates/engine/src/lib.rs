@@ -3,6 +3,7 @@
 
 mod event;
 mod queue;
+pub mod steps;
 mod stream;
 
 pub use event::{EventQueue, Key, Slot, fits_64_bits, slot_bits};

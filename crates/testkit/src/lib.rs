@@ -2,6 +2,7 @@
 
 pub mod conformance;
 pub mod draw;
+pub mod growth;
 pub mod limits;
 mod number_of_cases;
 pub mod packet;

@@ -1,6 +1,7 @@
 //! 4-ary heap.
 
 use crate::event::{EventQueue, Key, Slot, slot_bits};
+use crate::steps::step;
 use fairlane_units::Time;
 
 /// 4-ary heap whose root may be a hole: an event that schedules its successor costs one sift.
@@ -28,6 +29,7 @@ impl<K: Key> QuadHeap<K> {
             } else {
                 break;
             };
+            step(4);
             let least = keys[best];
             if least >= key {
                 break;
@@ -60,6 +62,7 @@ impl<K: Key> QuadHeap<K> {
         let mut i = self.keys.len();
         self.keys.push(key);
         while i > 0 {
+            step(1);
             let up = (i - 1) / 4;
             if self.keys[up] <= key {
                 break;

@@ -2,6 +2,7 @@
 
 use super::QuadHeap;
 use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
+use crate::steps::step;
 use fairlane_units::Time;
 
 /// Capacity of the array, and the most events passed over by an insertion.
@@ -43,6 +44,7 @@ impl<K: Key> Sorted<K> {
             near[i] = near[i - 1];
             i -= 1;
         }
+        step(self.len - i);
         near[i] = key;
         true
     }
@@ -50,6 +52,7 @@ impl<K: Key> Sorted<K> {
     /// Inserts an event into a full array: its latest events move to the heap.
     #[cold]
     fn spill(&mut self, key: K) {
+        step(ROOM);
         self.near[..SHARE].iter().for_each(|&key| self.far.push_key(key));
         self.from = self.near[SHARE - 1];
         self.near.copy_within(SHARE.., 0);
@@ -71,6 +74,7 @@ impl<K: Key> Sorted<K> {
             self.near[self.len] = key;
             self.len += 1;
         }
+        step(self.len);
         self.near[..self.len].reverse();
         self.from = self.far.first().unwrap_or(K::NEVER);
     }

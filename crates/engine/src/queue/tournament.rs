@@ -2,6 +2,7 @@
 
 use super::QuadHeap;
 use crate::event::{EventQueue, Key, Slot, slot_bits, slot_mask};
+use crate::steps::step;
 use fairlane_units::Time;
 
 /// Winner tree (Knuth, vol. 3, section 5.4.1): each source has a leaf with its pending event, and each inner node the earlier event of its children. After an event
@@ -34,6 +35,7 @@ impl<K: Key> Tournament<K> {
     fn play(&mut self, leaf: usize, key: K) {
         let (mut i, mut best) = (leaf % NODES, key);
         self.nodes[i] = key;
+        step(ROUNDS as usize);
         for _ in 0..ROUNDS {
             best = best.min(self.nodes[i ^ 1]);
             i /= 2;
@@ -46,6 +48,7 @@ impl<K: Key> Tournament<K> {
     fn enter(&mut self, leaf: usize, key: K) {
         let mut i = leaf % NODES;
         self.nodes[i] = key;
+        step(ROUNDS as usize);
         for _ in 0..ROUNDS {
             i /= 2;
             if self.nodes[i] <= key {
@@ -86,6 +89,7 @@ impl<K: Key> Tournament<K> {
     /// Returns the leaf of the winner.
     fn champion(&self) -> usize {
         let mut i = 1;
+        step(ROUNDS as usize);
         while i < SOURCES {
             i = 2 * i + usize::from(self.nodes[2 * i] != self.nodes[1]);
         }
