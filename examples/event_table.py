@@ -21,7 +21,7 @@ def network(queue: fl.Droptail | fl.Red) -> fl.Network:
 
 if __name__ == "__main__":
     for queue in (fl.Droptail(limit="50p"), fl.Red(limit="50p", min="10p", max="30p")):
-        result = network(queue).run(seeds=1, trace="drop,enqueue link=bottleneck")
+        result = network(queue).run(seed=1, trace="drop,enqueue link=bottleneck")
         drops = result.trace().filter(pl.col("event") == "drop").collect()
         gaps = drops["time"].diff().drop_nulls()
         print(f"{type(queue).__name__}: {drops.height} drops by {', '.join(sorted(set(drops['reason'])))}")

@@ -49,7 +49,7 @@ def frames(result: fl.Result) -> dict[str, list]:
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: ",".join(f"{k.split('.')[-1]}={v}" for k, v in c.items())[:40])
 @pytest.mark.parametrize("queue", ["red", "fq_codel", "pie"])
 def test_a_change_in_the_file_is_a_change_by_hand(queue, change):
-    plain = network(queue, [("5s", change)]).run(seeds=3)
+    plain = network(queue, [("5s", change)]).run(seed=3)
     sim = network(queue).start(seed=3)
     sim.advance("5s")
     same = sim.branch()
@@ -62,13 +62,13 @@ def test_a_change_in_the_file_is_a_change_by_hand(queue, change):
     again = sim.result()
     assert again.scenario["at"][0]["time"] == "5s"
     same.advance()
-    assert same.fingerprint == network(queue).run(seeds=3).fingerprints[0]
+    assert same.fingerprint == network(queue).run(seed=3).fingerprints[0]
     assert (same.fingerprint != sim.fingerprint) or change == {"links.out.queue": queue}
 
 
 def test_several_changes_and_those_of_the_file_come_in_their_order():
     file = [("4s", {"links.out.rate": "1Mbit/s"}), ("8s", {"links.out.queue": "codel"})]
-    whole = network(at=[*file[:1], ("6s", {"links.out.delay": "30ms"}), *file[1:]]).run(seeds=1)
+    whole = network(at=[*file[:1], ("6s", {"links.out.delay": "30ms"}), *file[1:]]).run(seed=1)
     sim = network(at=file).start(seed=1)
     sim.advance("6s")
     sim.set("links.out.delay", "30ms")
@@ -77,14 +77,14 @@ def test_several_changes_and_those_of_the_file_come_in_their_order():
     assert sim.scenario["links"]["out"]["delay"] == "30ms" and "codel" in sim.scenario["links"]["out"]["queue"]
     again = fl.Network(duration="1s")
     again._tree = {k: v for k, v in sim.result().description.items()}
-    assert again.run(seeds=1).fingerprints == whole.fingerprints
+    assert again.run(seed=1).fingerprints == whole.fingerprints
 
 
 def test_a_rate_that_changes_is_that_of_rates():
     """Both ways to say it, also with an outage in which a packet is stuck, and with several steps."""
     steps = [("3s", "500kbit/s"), ("4.0003s", "0bit/s"), ("5s", "1Mbit/s"), ("7s", "4Mbit/s")]
     rates = [{"at": t, "rate": r} for t, r in steps]
-    by_rates = network("droptail", rates=rates).run(seeds=2)
+    by_rates = network("droptail", rates=rates).run(seed=2)
     sim = network("droptail").start(seed=2)
     for t, r in steps:
         sim.advance(to=t)
@@ -92,7 +92,7 @@ def test_a_rate_that_changes_is_that_of_rates():
             continue
         sim.set("links.out.rate", r)
     sim.advance()
-    plain = network("droptail", rates=[r for r in rates if r["rate"] != "0bit/s"]).run(seeds=2)
+    plain = network("droptail", rates=[r for r in rates if r["rate"] != "0bit/s"]).run(seed=2)
     assert sim.fingerprint == plain.fingerprints[0] != by_rates.fingerprints[0]
     mine, theirs = (r.links.filter(r.links["link"] == "out") for r in (sim.result(), plain))
     assert mine["utilisation"].item() == pytest.approx(theirs["utilisation"].item(), rel=1e-12)
@@ -155,7 +155,7 @@ def test_no_packet_overtakes_where_the_delay_becomes_shorter():
 def test_a_new_timer_runs_and_the_old_one_is_gone():
     """PIE's probability moves only through its timer (RFC 8033 section 4.2); DropTail has none."""
     net = network("droptail", at=[("3s", {"links.out.queue": {"pie": {"target": "5ms"}}}), ("8s", {"links.out.queue": "droptail"})])
-    series = net.run(seeds=1).link_series.filter(fl_link("out"))
+    series = net.run(seed=1).link_series.filter(fl_link("out"))
     p = series.filter((series["time"] > 4) & (series["time"] < 8))["drop_prob"].to_list()
     assert len(set(p)) > 5 and max(p) > 0
     assert all(x != x for x in series.filter(series["time"] > 8.05)["drop_prob"].to_list())

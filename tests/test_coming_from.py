@@ -31,7 +31,7 @@ NS3 = programs("from-ns3.md", "cpp", "cc")
 
 def compare(name: str, printed: str, scenario: str) -> None:
     """Checks each line `FLOW VALUE UNIT` of their output against our result: a rate is goodput, a time the completion."""
-    result = fl.Network.from_toml(scenario).run(seeds=1)
+    result = fl.Network.from_toml(scenario).run(seed=1)
     lines = re.findall(r"^(\S+) (\S+) (Mbit/s|s)$", printed, re.M)
     assert len(lines) == len(result.flows)
     for flow, value, unit in lines:

@@ -174,7 +174,7 @@ def test_any_link_of_any_scenario(tmp_path):
 
 
 def test_the_common_limit_spares_those_with_their_own():
-    c = fl.compare("droptail,droptail{limit=9p},red", default_network(duration="3s", warmup="1s"), seeds=1, limit="30p")
+    c = fl.compare("droptail,droptail{limit=9p},red", default_network(duration="3s", warmup="1s"), seed=1, limit="30p")
     found = [q["queue"] for q in c.document()["settings"]]
     assert [next(iter(f.values()))["limit"] for f in found] == ["30p", "9p", "30p"]
 

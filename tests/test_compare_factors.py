@@ -53,7 +53,7 @@ def test_comparing_a_congestion_control_is_running_with_it(controls):
 
 def test_other_parameters_of_tcp_stay_and_a_preset_is_one_of_them():
     net = network(tcp={"cc": "sack", "preset": "linux", "mss": "1000B"})
-    c = fl.compare(None, net, tcp=["cubic{beta=0.8}", "reno:ns2", fl.Vegas(alpha=2)], seeds=1)
+    c = fl.compare(None, net, tcp=["cubic{beta=0.8}", "reno:ns2", fl.Vegas(alpha=2)], seed=1)
     found = [q.result.scenario["flows"]["tcp"]["tcp"] for q in c.settings]
     assert [t["mss"] for t in found] == ["1000B"] * 3
     assert [t["preset"] for t in found] == ["linux", "ns2", "linux"]
@@ -163,7 +163,7 @@ def test_a_mean_over_levels_that_hides_a_reversal_says_so():
 
 
 def test_one_seed_says_nothing_of_chance():
-    c = fl.compare(None, network(), tcp="cubic,reno", seeds=1)
+    c = fl.compare(None, network(), tcp="cubic,reno", seed=1)
     assert c.sentences() == ["One run each: the random variation is unknown. Use --seeds 1..10 for confidence intervals."]
     assert set(c.differences()["finding"]) == {"inconclusive"}
     assert "two one-sided tests" not in c.page()
@@ -171,7 +171,7 @@ def test_one_seed_says_nothing_of_chance():
 
 def test_a_warning_that_all_settings_share_is_told_once():
     sizes = {"flows.udp.source.cbr.size": "500B,1000B"}
-    c = fl.compare(None, network(), tcp="cubic,reno,sack", vary=sizes, seeds=1, sets={"duration": "1500ms"})
+    c = fl.compare(None, network(), tcp="cubic,reno,sack", vary=sizes, seed=1, sets={"duration": "1500ms"})
     own = [{str(w) for w in q.warnings} for q in c.settings]
     shared = set.intersection(*own)
     assert shared and len(c.warnings) == len(set.union(*own))
@@ -219,7 +219,7 @@ def test_any_path_of_a_file_can_be_varied(tmp_path):
 
 
 def test_all_leaves_out_what_needs_parameters_in_every_combination():
-    c = fl.compare("all", network(), tcp="cubic,reno", seeds=1, sets={"duration": "1500ms"})
+    c = fl.compare("all", network(), tcp="cubic,reno", seed=1, sets={"duration": "1500ms"})
     queues = [level.label for level in c.factors[0].levels]
     assert len(queues) > 30 and [q.levels["queue"] for q in c.settings][::2] == queues
 
@@ -271,7 +271,7 @@ def test_python_says_nothing_to_compare_and_takes_lists():
         fl.compare(None, network())
     with pytest.raises(fl.FairlaneError, match="at least one level"):
         fl.compare(None, network(), vary={"duration": []})
-    c = fl.compare([fl.Red(min="5p", max="15p"), "codel"], network(), vary=[("flows.tcp.count", [2, 3])], seeds=1)
+    c = fl.compare([fl.Red(min="5p", max="15p"), "codel"], network(), vary=[("flows.tcp.count", [2, 3])], seed=1)
     assert [q.label for q in c.settings] == ["red{min=5p, max=15p}, 2", "red{min=5p, max=15p}, 3", "codel, 2", "codel, 3"]
     assert [q.flows("tcp")["flow"].n_unique() for q in c.settings] == [2, 3, 2, 3]
     assert c.command.startswith("fairlane.compare([Red(")

@@ -60,7 +60,7 @@ def test_other_flows_do_not_matter():
         net.link("c", "d", rate="2Mbit/s", delay="1ms", loss=0.01)
         cbr = {"cbr": {"rate": "1.9Mbit/s", "size": "1000B", "jitter": 0.9}}
         net.flow("first", "a", "b", udp={}, source=cbr).flow("other", "c", "d", udp={}, source=cbr, count=others)
-        result = net.run(seeds=3)
+        result = net.run(seed=3)
         return result.value("delay_mean", flow="first"), result.value("packets_lost", flow="first")
 
     assert delay(1) == delay(3)

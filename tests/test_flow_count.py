@@ -28,7 +28,7 @@ CHANGES = [[("5s", 5)], [("5s", 1)], [("4s", 4), ("8s", 6), ("12s", 3)], [("2s",
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("queue", ["red", "fq_codel"])
 def test_by_hand_and_in_the_file(changes, queue):
-    plain = network(room=6, at=[(t, {"flows.web.count": n}) for t, n in changes], queue=queue).run(seeds=3)
+    plain = network(room=6, at=[(t, {"flows.web.count": n}) for t, n in changes], queue=queue).run(seed=3)
     sim = network(room=6, queue=queue).start(seed=3)
     for t, n in changes:
         sim.advance(to=t)
@@ -38,14 +38,14 @@ def test_by_hand_and_in_the_file(changes, queue):
     assert repr(frames(sim.result())) == repr(frames(plain))
     again = fl.Network(duration="1s")
     again._tree = dict(sim.result().description)
-    assert again.run(seeds=3).fingerprints == plain.fingerprints
+    assert again.run(seed=3).fingerprints == plain.fingerprints
     there = {f"web.{i}" for i in range(max([2, *(n for _, n in changes)]))}
     assert set(plain.flows["flow"]) == {*there, "udp"} == set(plain.flow_series["flow"])
 
 
 def test_room_alone_is_no_flow():
     """Rows and means are those of the running flows: Jain's index and shares are those of two flows and UDP."""
-    with_room, without = network(room=6).run(seeds=1), network().run(seeds=1)
+    with_room, without = network(room=6).run(seed=1), network().run(seed=1)
     assert with_room.flows["flow"].to_list() == without.flows["flow"].to_list() == ["web.0", "web.1", "udp"]
     share = with_room.flows["share"].sum()
     assert share == pytest.approx(3.0)
@@ -55,8 +55,8 @@ def test_room_alone_is_no_flow():
 
 def test_those_that_come_are_those_that_were_to_begin_then():
     """A group of its own with this start, in a network laid out alike, has the same future."""
-    came = network(1, 2, at=[("6s", {"flows.web.count": 2})]).run(seeds=2)
-    found = network(2, stagger="6s").run(seeds=2)
+    came = network(1, 2, at=[("6s", {"flows.web.count": 2})]).run(seed=2)
+    found = network(2, stagger="6s").run(seed=2)
     assert came.fingerprints == found.fingerprints
 
 

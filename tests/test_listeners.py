@@ -40,19 +40,19 @@ EVERY = "enqueue,dequeue,arrive,drop,mark,send,retransmit,receive,timeout,window
 @pytest.mark.parametrize("queue", ["red", "codel", "fq_codel", {"drr": {"limit": "30p"}}])
 def test_batches_are_the_event_table(queue):
     net = network(queue)
-    table = net.run(seeds=3, trace=EVERY).trace().collect().drop("seed")
+    table = net.run(seed=3, trace=EVERY).trace().collect().drop("seed")
     rows, sim = heard(net, EVERY, pieces="3s")
     assert {"drop", "send", "receive", "window", "gauge"} <= set(rows["event"])
     assert_frame_equal(rows, table)
-    assert sim.fingerprint == net.run(seeds=3).fingerprints[0]
+    assert sim.fingerprint == net.run(seed=3).fingerprints[0]
 
 
 def test_events_one_at_a_time_are_the_event_table_too():
     net = network(duration="3s")
-    table = net.run(seeds=3, trace=EVERY).trace().collect().drop("seed")
+    table = net.run(seed=3, trace=EVERY).trace().collect().drop("seed")
     rows, sim = heard(net, EVERY, pieces="1s", batch=False)
     assert_frame_equal(rows, table, check_dtypes=False)
-    assert sim.fingerprint == net.run(seeds=3).fingerprints[0]
+    assert sim.fingerprint == net.run(seed=3).fingerprints[0]
 
 
 @pytest.mark.parametrize("example", ["wireless_house", "web", "reordering"])
@@ -60,19 +60,19 @@ def test_listening_from_the_middle_on(example):
     """The rest of the table: packets are counted from then on, and gauges told once as they are."""
     net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").set("duration", "4s").set("warmup", "1s")
     names = [n for n in EVERY.split(",") if n not in ("gauge", "mark")]
-    table = net.run(seeds=3, trace=",".join(names)).trace().collect()
+    table = net.run(seed=3, trace=",".join(names)).trace().collect()
     rows, sim = heard(net, *names, since="2s")
     late = table.filter(pl.col("time_ps") > 2 * 10**12).drop("packet", "seed")
     assert late.height > 100
     assert_frame_equal(rows.drop("packet"), late)
-    assert sim.fingerprint == net.run(seeds=3).fingerprints[0]
+    assert sim.fingerprint == net.run(seed=3).fingerprints[0]
     journey = rows.filter(pl.col("packet") == rows["packet"].max())
     assert journey["event"][0] == "send"
 
 
 def test_filters_are_those_of_traces():
     net = network()
-    whole = net.run(seeds=3, trace=EVERY).trace().collect().drop("seed")
+    whole = net.run(seed=3, trace=EVERY).trace().collect().drop("seed")
     for where, keep in [
         ({"link": "out"}, pl.col("link") == "out"),
         ({"flow": ["udp", "tcp.1"]}, pl.col("flow").is_in(["udp", "tcp.1"])),
@@ -94,7 +94,7 @@ def test_several_hear_each_their_own_and_packets_have_one_number():
         sim.advance("2s")
     assert not third.on and len(sim.listeners) == 2
     sim.advance()
-    table = net.run(seeds=3, trace="drop link=out").trace().collect()
+    table = net.run(seed=3, trace="drop link=out").trace().collect()
     assert [(e.time_ps, e.flow, e.packet) for e in drops] == list(zip(table["time_ps"], table["flow"], table["packet"], strict=True))
     assert late == [e for e in drops if 4 < e.time <= 6] != []
     udp = pl.concat(all_of_udp)
@@ -140,7 +140,7 @@ def test_a_listener_may_change_and_branch_the_run():
     by_hand.advance()
     assert by_hand.fingerprint == sim.fingerprint
     twins[0].advance()
-    assert twins[0].fingerprint == net.run(seeds=3).fingerprints[0] and not twins[0].listeners
+    assert twins[0].fingerprint == net.run(seed=3).fingerprints[0] and not twins[0].listeners
 
 
 def test_what_a_listener_raises_stops_the_run_which_may_go_on():
@@ -157,9 +157,9 @@ def test_what_a_listener_raises_stops_the_run_which_may_go_on():
         sim.advance()
     assert sim.time == seen[-1].time < 1
     sim.advance()
-    table = net.run(seeds=3, trace="dequeue link=out").trace().collect()
+    table = net.run(seed=3, trace="dequeue link=out").trace().collect()
     assert [e.time_ps for e in seen] == table["time_ps"].to_list()
-    assert sim.fingerprint == net.run(seeds=3).fingerprints[0]
+    assert sim.fingerprint == net.run(seed=3).fingerprints[0]
 
 
 def test_batches_that_were_refused_come_no_second_time_and_nothing_else_is_lost():
@@ -176,7 +176,7 @@ def test_batches_that_were_refused_come_no_second_time_and_nothing_else_is_lost(
         sim.advance("2s")
     assert sim.time == 2.0
     sim.advance()
-    table = net.run(seeds=3, trace="dequeue").trace().collect().drop("seed")
+    table = net.run(seed=3, trace="dequeue").trace().collect().drop("seed")
     assert_frame_equal(pl.concat(seen), table)
 
 

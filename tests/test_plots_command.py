@@ -91,7 +91,7 @@ def test_a_scenario_is_run_with_what_the_picture_needs(capsys):
     assert invoke(["plot", "two.toml", "sequence", "--json"]) == 0
     roles = {d["role"] for d in json.loads(capsys.readouterr().out)["panels"][0]["drawn"]}
     assert {"segment", "acknowledged", "window", "SACK", "dropped", "retransmission"} <= roles
-    assert invoke(["plot", "two.toml", "queue-events", "--seeds", "3", "--set", "links.bottleneck.queue=red", "--json"]) == 0
+    assert invoke(["plot", "two.toml", "queue-events", "--seed", "3", "--set", "links.bottleneck.queue=red", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["seeds"] == [3]
     assert not list(Path.cwd().glob("*.pcapng"))
 

@@ -226,10 +226,28 @@ def test_toml_round_trip(tree):
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, unique=True))
 def test_seeds_round_trip(seeds):
-    assert parse_seeds(",".join(map(str, seeds))) == seeds == parse_seeds(seeds)
+    text = ",".join(map(str, seeds))
+    assert parse_seeds(text if len(seeds) > 1 else f"{text}..{text}") == seeds == parse_seeds(seeds)
 
 
-@pytest.mark.parametrize("seeds", [1.5, [1.5], ["x"], {}, "1..", "5..1", "", [1, 1], -1, 2**64])
+@pytest.mark.parametrize("number", [1, 10, "10", " 3 "])
+def test_a_number_is_how_many_seeds(number):
+    assert parse_seeds(number) == list(range(1, int(number) + 1))
+
+
+def test_seed_is_one_run_wherever_seeds_are_several(tmp_path):
+    net = network()
+    assert net.run(seed=3).seeds == fl.run(net, seed=3).seeds == [3] and net.run(2).seeds == net.run(seeds=2).seeds == [1, 2]
+    assert net.run(seed=2).fingerprints == net.run(seeds=2).fingerprints[1:]
+    queues = fl.compare("red,codel", net, link="bottleneck", seed=4)
+    assert queues.seeds == [4] and "seed=4" in queues.command
+    assert fl.Study(net, seed=5, metrics=["network.goodput"]).spec.seeds == (5,)
+    for call in (lambda: net.run("1..3", seed=2), lambda: fl.compare("red,codel", net, seeds=2, seed=3)):
+        with pytest.raises(fl.FairlaneError, match="exclude each other"):
+            call()
+
+
+@pytest.mark.parametrize("seeds", [1.5, [1.5], ["x"], {}, "1..", "5..1", "", [1, 1], 0, -1, 2**64, True])
 def test_what_is_no_list_of_seeds(seeds):
     with pytest.raises(fl.FairlaneError, match="seed"):
         parse_seeds(seeds)

@@ -47,7 +47,7 @@ def test_on_and_off_in_a_file_is_on_and_off_by_hand(flow):
         ("20s", {"flows.web.stop": "20s"}),
         ("22s", {"flows.web.start": "24s", "flows.web.stop": "26s"}),
     ]
-    whole = network(flow, at).run(seeds=2)
+    whole = network(flow, at).run(seed=2)
     sim = network(flow).start(seed=2)
     for time, change in at:
         while sim.time < float(time[:-1]):
@@ -60,16 +60,16 @@ def test_on_and_off_in_a_file_is_on_and_off_by_hand(flow):
     assert repr(result.flows.to_dict(as_series=False)) == repr(whole.flows.to_dict(as_series=False))
     again = fl.Network(duration="1s")
     again._tree = dict(result.description.items())
-    assert again.run(seeds=2).fingerprints == whole.fingerprints
-    assert whole.fingerprints != network(flow).run(seeds=2).fingerprints
+    assert again.run(seed=2).fingerprints == whole.fingerprints
+    assert whole.fingerprints != network(flow).run(seed=2).fingerprints
 
 
 @pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
 def test_a_stop_by_a_change_is_that_of_the_flow_itself(flow):
     """At both ends, if both write: data written until then is delivered, and nothing after it."""
-    changed = network(flow, [("5.0137s", {"flows.web.stop": "5.0137s"})]).run(seeds=3)
-    own = network(flow, stop="5.0137s").run(seeds=3)
-    assert changed.fingerprints == own.fingerprints != network(flow).run(seeds=3).fingerprints
+    changed = network(flow, [("5.0137s", {"flows.web.stop": "5.0137s"})]).run(seed=3)
+    own = network(flow, stop="5.0137s").run(seed=3)
+    assert changed.fingerprints == own.fingerprints != network(flow).run(seed=3).fingerprints
     assert changed.flows.equals(own.flows, null_equal=True)
 
 
@@ -205,7 +205,7 @@ def test_what_limits_it_adds_up_in_both_futures(flow):
         assert all(t >= 0 for t in found.picoseconds[0].values())
         # Connections of 4, 1 and 15 s, and what was still to be repaired in between; over UDP the pauses are its application's.
         assert 20 <= found.seconds.mean < 27 if "tcp" in flow else 29.9 < found.seconds.mean <= 30
-    assert sim.fingerprint == network(flow, at).run(seeds=2).fingerprints[0] != branch.fingerprint
+    assert sim.fingerprint == network(flow, at).run(seed=2).fingerprints[0] != branch.fingerprint
 
 
 @needs_tshark
@@ -332,7 +332,7 @@ def test_a_flow_under_a_control_begins_again(control):
         return made
 
     at = [("4s", {"flows.web.stop": "4s", "flows.udp.stop": "4s"}), ("7s", {"flows.web.start": "7s", "flows.udp.start": "8s"})]
-    whole = net(at).run(seeds=1)
+    whole = net(at).run(seed=1)
     sim = net().start(seed=1)
     for time, change in at:
         sim.advance(to=time)

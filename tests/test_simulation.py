@@ -54,7 +54,7 @@ def sums(net: fl.Network, sim: fl.Simulation) -> None:
 @pytest.mark.parametrize("queue", QUEUES)
 def test_pieces_that_are_looked_at_are_the_whole(queue):
     net = network(queue, loss=0.002, jitter="2ms")
-    whole = net.run(seeds=3)
+    whole = net.run(seed=3)
     sim = net.start(seed=3)
     while sim.time < 12:
         sim.advance("137ms" if sim.time < 11.5 else None)
@@ -67,7 +67,7 @@ def test_pieces_that_are_looked_at_are_the_whole(queue):
 @pytest.mark.parametrize("example", ["wireless_house", "time_slots", "classes", "reordering", "web"])
 def test_pieces_of_examples(example):
     net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").set("duration", "6s").set("warmup", "1s")
-    whole = net.run(seeds=2)
+    whole = net.run(seed=2)
     sim = net.start(seed=2)
     for _ in range(23):
         sim.advance("250ms")
@@ -79,11 +79,11 @@ def test_pieces_of_examples(example):
 def test_a_result_before_the_end_is_that_of_a_shorter_scenario():
     sim = network("red").start(seed=5)
     sim.advance("7s")
-    assert sim.fingerprint == network("red", duration="7s").run(seeds=5).fingerprints[0]
-    same(sim.result(), network("red", duration="7s").run(seeds=5))
+    assert sim.fingerprint == network("red", duration="7s").run(seed=5).fingerprints[0]
+    same(sim.result(), network("red", duration="7s").run(seed=5))
     assert sim.result().scenario["duration"] == "7s"
     sim.advance()
-    same(sim.result(), network("red").run(seeds=5))
+    same(sim.result(), network("red").run(seed=5))
 
 
 def test_there_is_no_result_within_the_warm_up():
@@ -108,7 +108,7 @@ def test_what_a_flow_and_a_queue_show():
     with pytest.raises(fl.FairlaneError, match="'udp' does not use TCP"):
         _ = sim.flows["udp"].tcp
     assert sim.links["out"].rate == 2e6 and sim.links["out"].delay == 0.01
-    series = net.run(seeds=1).flow_series
+    series = net.run(seed=1).flow_series
     sim.advance(to="5s")
     row = series.filter((series["flow"] == "tcp.0") & (series["time"] == 5.0))
     assert row["cwnd"].item() == sim.flows["tcp.0"].tcp.cwnd
@@ -154,7 +154,7 @@ def test_a_branch_is_its_parent_until_it_is_changed():
     for s in (sim, twin, other):
         s.advance()
     assert sim.fingerprint == twin.fingerprint != other.fingerprint
-    same(sim.result(), network("red", loss=0.01).run(seeds=2))
+    same(sim.result(), network("red", loss=0.01).run(seed=2))
 
 
 def test_branches_have_futures_of_their_own_and_repeat():
@@ -263,7 +263,7 @@ def test_the_clock_of_a_simulation_costs_no_more_than_the_run():
         blind.advance("100ms")
         assert sim.links["out"].queue.flows is not None
     assert sim.events == blind.events
-    whole = net.run(seeds=1).info[0]["events"]
+    whole = net.run(seed=1).info[0]["events"]
     assert whole <= sim.events < whole + 120 * 8
 
 

@@ -369,7 +369,8 @@ def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
 
     keys = keys_of(tmp_path)
     assert not set(keys) & set(keys_of(tmp_path, seeds="4..6"))
-    assert keys_of(tmp_path, seeds="3") == keys[2::3]
+    assert keys_of(tmp_path, seeds=[3]) == keys[2::3]
+    assert keys_of(tmp_path, seeds="3") == keys
     (tmp_path / "q.py").write_text("x = 1\n")
     with_plugin = STUDY.replace("seeds", 'plugins = ["q.py"]\nseeds')
     first = keys_of(tmp_path, text=with_plugin)

@@ -28,7 +28,7 @@ def test_the_document_is_the_run_and_fits_its_schema():
     document = json.loads(done.stdout)
     jsonschema.validate(document, json.loads((files("fairlane") / "schemas" / "top.json").read_text()))
     assert [look["time"] for look in document["looks"]] == [0, 3, 6, 9, 12]
-    run = fl.run(QUICK, seeds=2, sets={"duration": "12s"})
+    run = fl.run(QUICK, seed=2, sets={"duration": "12s"})
     assert document["fingerprint"] == run.fingerprints[0]
     # What left a queue between two looks is what the link carried, and no more than it can.
     for look in document["looks"][1:]:

@@ -183,11 +183,11 @@ def test_a_simulation_says_why_so_far():
     sim = net.start(seed=1, why=True)
     sim.advance("7s")
     branch = sim.branch()
-    part = one(loss=0.01, duration="7s").run(seeds=1, why=True).why()
+    part = one(loss=0.01, duration="7s").run(seed=1, why=True).why()
     assert sim.result().why().document() == part.document()
     for s in (sim, branch):
         s.advance()
-        assert s.result().why().document() == net.run(seeds=1, why=True).why().document()
+        assert s.result().why().document() == net.run(seed=1, why=True).why().document()
 
 
 def test_the_command_tells_and_its_document_has_it(tmp_path):
@@ -228,7 +228,7 @@ def test_a_folder_keeps_it_and_questions_find_it(tmp_path):
     assert repr(fl.load(largest.save(tmp_path / "largest")).why()) == repr(largest.why())
     _, rows = query(tmp_path / "kept", "select sum(drops) from why_queues where flow is null and link = 'out'")
     assert rows[0][0] == sum(result.links.filter(result.links["link"] == "out")["drops"])
-    plain = net.run(seeds=1).save(tmp_path / "plain")
+    plain = net.run(seed=1).save(tmp_path / "plain")
     assert not (plain / "why.parquet").exists()
     with pytest.raises(fl.FairlaneError, match="run with --why"):
         query(plain, "limits")

@@ -48,7 +48,7 @@ def network(
 def times(net: fl.Network) -> dict[str, list[float]]:
     """Transmission times by class and source: `TCP1/0`."""
     found: dict[str, list[float]] = {}
-    for row in net.run(seeds=1).flows.iter_rows(named=True):
+    for row in net.run(seed=1).flows.iter_rows(named=True):
         group, _, number = row["flow"].partition(".")
         member = int(number or 0)
         priority = 1 + member % 4 if group.startswith("tcp") else 3 + member % 2
@@ -81,5 +81,5 @@ def together(size: str) -> tuple[list[float], list[float]]:
 
 def tcp_share(cbr: str, seconds: float) -> float:
     """Percent of all that was delivered up to then that TCP has, with endless flows of table 1's numbers."""
-    network_row = network([(4, 3), (3, 3)], None, cbr=cbr, duration=f"{seconds}s").run(seeds=1).network
+    network_row = network([(4, 3), (3, 3)], None, cbr=cbr, duration=f"{seconds}s").run(seed=1).network
     return 100 * network_row["goodput_tcp"][0] / network_row["goodput"][0]

@@ -241,7 +241,7 @@ def chain(hops: int) -> float:
     ground = {"propagation": {"two_ray": {"frequency_ghz": 0.914, "height_m": 1.5}}, "grid": {"columns": hops + 1, "spacing_m": 200}}
     ground |= {"power_dbm": 24.5, "sensitivity_dbm": -64.37, "cca_dbm": -78.07, "floor_dbm": -101, "overlaid_unsensed": True}
     made = fl.Network(duration="22s", warmup="2s").wireless("air", **ground, **RADIO).flow("f", "n0", f"n{hops}", **SATURATED)
-    return made.run(seeds=4).value("goodput").mean / 1e6
+    return made.run(seed=4).value("goodput").mean / 1e6
 
 
 def hidden(rts: str, name: str) -> Points:

@@ -111,7 +111,12 @@ def _invoke(arguments: list[str]) -> int:
         return BAD_INPUT
 
 
-_OPTIONS = {"force=True": "--force", 'link="NAME"': "--link NAME", 'cluster="tcp://HOST:PORT"': "--cluster tcp://HOST:PORT"}
+_OPTIONS = {
+    "force=True": "--force",
+    "seed=N and seeds=...": "--seed and --seeds",
+    'link="NAME"': "--link NAME",
+    'cluster="tcp://HOST:PORT"': "--cluster tcp://HOST:PORT",
+}
 """Arguments that errors of the library name, and the options of the command line that they stand for."""
 
 

@@ -32,6 +32,7 @@ from .output import (
     render,
     wrote,
 )
+from .seeds import seed_options
 
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "bench-against", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query",
@@ -111,7 +112,7 @@ def cli(ctx: click.Context) -> None:
 @cli.command()
 @click.argument("file", shell_complete=completion.scenarios)
 @completion.set_option("Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.")
-@click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
+@seed_options(default="one run with the scenario's seed")
 @click.option(
     "--threads",
     type=click.IntRange(0, 4096),
@@ -175,7 +176,7 @@ def cli(ctx: click.Context) -> None:
 def run(
     file: str,
     sets: tuple[str, ...],
-    seeds: str | None,
+    seeds: list[int] | None,
     threads: int,
     partition: bool,
     out: str | None,
@@ -203,12 +204,11 @@ def run(
     docs/reference/json.md describes the result folder.
     """
     from ..base.scenario import checked
-    from ..base.seeds import parse_seeds
     from ..runs.result import run_resolved
     from .terminal_picture import can_draw, chart_of, drop_sampling_warnings, is_small
 
     changes = assignments(sets)
-    chosen = None if seeds is None else parse_seeds(seeds)
+    chosen = seeds
     if out is not None:
         need("tables")
         from ..runs.folder import check_free

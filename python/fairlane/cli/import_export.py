@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from .output import emit, emit_json, render, wrote
+from .seeds import SEED
 
 
 @click.command(name="import")
@@ -48,7 +49,7 @@ def _words(lines: Any) -> list[Any]:
 @click.argument("form", required=False, metavar="FORMAT")
 @click.option("-o", "--out", metavar="FILE", help="The file to write. An existing one is an error without --force.")
 @click.option("--list", "listed", is_flag=True, help="List the formats.")
-@click.option("--seed", type=int, metavar="N", help="Seed of the run (default: the first).")
+@click.option("--seed", type=SEED, metavar="N", help="Seed of the run (default: the first).")
 @click.option("--flow", multiple=True, metavar="NAME", help="A flow; repeatable.")
 @click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -15,6 +15,7 @@ from ..errors import FairlaneError, FolderError, ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .output import assignments, emit, emit_document, emit_json, notes, plugin_option, progress_bar, render, wrote
+from .seeds import seed_options
 
 if TYPE_CHECKING:
     from ..runs.result import Result
@@ -31,7 +32,11 @@ _SAMPLES = 1000
 @click.option("--list", "listed", is_flag=True, help="List the kinds of plots, their requirements and the theoretical curves.")
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Flows or groups of flows; repeatable.")
 @click.option("--link", "links", multiple=True, metavar="NAME", help="Links to draw (default: the one with the longest queue); repeatable.")
-@click.option("--seed", metavar="N", help="The run to draw, or all: means with 95 % confidence bands (default: the first).")
+@click.option(
+    "--seed",
+    metavar="N",
+    help="The run to draw, or all: means with 95 % confidence bands (default: the first); a scenario file is run with this seed.",
+)
 @click.option("--theory", metavar="NAME,NAME", default="", help="Overlay theoretical curves: bdp, fair, rtt, pftk... (see --list).")
 @click.option("--time", "time", metavar="SPAN", help="The time span to draw, such as 10s..20s.")
 @click.option(
@@ -43,7 +48,7 @@ _SAMPLES = 1000
 @click.option("--panel", metavar="FACTOR", default="", help="For a study: one panel per level of this factor.")
 @click.option("--where", "where", multiple=True, metavar="FACTOR=LEVEL", help="For a study: only these combinations.")
 @completion.set_option("Change a value of a scenario file.")
-@click.option("--seeds", metavar="LIST", help="Replications of a scenario file: 1..10 or 1,2,3.")
+@seed_options("Replications of a scenario file", single=False)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plotted values as one JSON document.")
 @plugin_option
@@ -60,7 +65,7 @@ def plot(
     panel: str,
     where: tuple[str, ...],
     sets: tuple[str, ...],
-    seeds: str | None,
+    seeds: list[int] | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -93,8 +98,9 @@ def plot(
     form, cut = style_of(style), span(time)
     target = None if out is None else new_file(check_path(out), force=force)
     with ExitStack() as stack:
-        results, panels = _results(given, kind, _Run(sets, seeds, flows, links), panel, where, stack, quiet=as_json)
         chosen = None if seed is None else seed if seed == "all" else _number(seed)
+        only = [chosen] if seeds is None and isinstance(chosen, int) else seeds
+        results, panels = _results(given, kind, _Run(sets, seeds, only, flows, links), panel, where, stack, quiet=as_json)
         drawn = draw(
             results, kind, flow=flows or None, link=links or None, seed=chosen, theory=formulas, time=cut, style=form.name, panels=panels
         )  # fmt: skip
@@ -113,12 +119,14 @@ def plot(
 class _Run:
     """Options for a scenario that the plot runs."""
 
-    def __init__(self, sets: tuple[str, ...], seeds: str | None, flows: tuple[str, ...], links: tuple[str, ...]) -> None:
-        self.sets, self.seeds, self.flows, self.links = sets, seeds, flows, links
+    def __init__(
+        self, sets: tuple[str, ...], asked: list[int] | None, seeds: list[int] | None, flows: tuple[str, ...], links: tuple[str, ...]
+    ) -> None:
+        self.sets, self.asked, self.seeds, self.flows, self.links = sets, asked, seeds, flows, links
 
     def refuse(self, name: str) -> None:
         """Raises an error if an option for scenarios is given for a result."""
-        for option, value in (("--set", self.sets), ("--seeds", self.seeds)):
+        for option, value in (("--set", self.sets), ("--seeds", self.asked)):
             if value:
                 raise FairlaneError(
                     f"{option} needs a scenario file, but {name} is a result" + (": --seed N selects a run" if option == "--seeds" else "")
@@ -197,7 +205,6 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     """Runs a scenario with the samples, events and packets that the plot needs."""
     from ..base.format import seconds
     from ..base.scenario import checked
-    from ..base.seeds import parse_seeds
     from ..runs.pcap import Pcap
     from ..runs.plots import KINDS
     from ..runs.plots.quantity import kind_of
@@ -208,7 +215,6 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     from .log import given
 
     changes = assignments(run.sets)
-    seeds = None if run.seeds is None else parse_seeds(run.seeds)
     source = given(file)
     try:
         resolved = checked(source, changes)
@@ -236,8 +242,8 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
         if wanted:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fairlane-plot-"))
             pcap = Pcap([f"flow:{f}" for f in wanted], folder=folder)
-    with progress_bar("running", len(seeds or [0]), quiet=quiet) as progress:
-        return run_resolved(resolved, seeds, trace=trace, pcap=pcap, progress=progress)
+    with progress_bar("running", len(run.seeds or [0]), quiet=quiet) as progress:
+        return run_resolved(resolved, run.seeds, trace=trace, pcap=pcap, progress=progress)
 
 
 def _list(*, as_json: bool) -> None:

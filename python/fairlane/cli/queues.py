@@ -14,6 +14,7 @@ from . import completion
 from .figures import new_figures, page_file
 from .log import count, current, verbose_option
 from .output import assignments, emit, emit_json, plugin_option, render, step_bar, wrote
+from .seeds import seed_options
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -55,7 +56,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 )
 @click.option("--limit", metavar="LEN", help="Buffer limit of the queues that do not set their own, such as 100p.")
 @completion.set_option("Change any value, such as links.bottleneck.rate=5Mbit/s.")
-@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
+@seed_options("Replications, the same for all", "1..10")
 @click.option(
     "--margin", metavar="SHARE", default="5%", show_default=True, help="Equivalence margin: differences below it count as no difference."
 )
@@ -81,7 +82,7 @@ def compare(
     duration: str | None,
     limit: str | None,
     sets: tuple[str, ...],
-    seeds: str,
+    seeds: list[int] | None,
     margin: str,
     threads: int,
     why: bool,

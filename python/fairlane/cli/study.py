@@ -17,6 +17,7 @@ from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
 from .output import assignments, emit, emit_json, render, status_line, worker_options, worker_plugins
+from .seeds import seed_options
 
 if TYPE_CHECKING:
     from ..study.progress import Tally
@@ -33,7 +34,7 @@ _WIDTH = 24
 )
 @worker_options
 @completion.set_option("Override a value of the base scenario (not one that is a factor).")
-@click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
+@seed_options("Replications instead of the file's")
 @click.option(
     "--why", is_flag=True, help="Add to the page what limited the flows of each combination: reruns its first seed with limit tracking."
 )
@@ -54,7 +55,7 @@ def study(
     file: str,
     out: str | None,
     sets: tuple[str, ...],
-    seeds: str | None,
+    seeds: list[int] | None,
     why: bool,
     replays: tuple[str, ...],
     dry_run: bool,

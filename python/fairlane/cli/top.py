@@ -19,6 +19,7 @@ from . import completion
 from .file_kinds import other_kind
 from .log import given
 from .output import assignments, emit, emit_pieces, plugin_option, render, safe_console
+from .seeds import SEED
 
 if TYPE_CHECKING:
     from ..runs.simulation import Simulation
@@ -36,7 +37,7 @@ _MOST = 100_000
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
 @completion.set_option("Change any value: links.bottleneck.queue.red.min=10p.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="Seed of the run (default: the scenario's).")
+@click.option("--seed", type=SEED, metavar="N", help="Seed of the run (default: the scenario's).")
 @click.option("--speed", default="1", show_default=True, metavar="X", help="Simulated seconds per second, or max.")
 @click.option("--step", default="10ms", show_default=True, metavar="TIME", help="Simulated time per press of the key s.")
 @click.option(

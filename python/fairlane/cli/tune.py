@@ -16,6 +16,7 @@ from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
 from .output import assignments, emit, emit_json, notes, render, status_line, tell, worker_options, worker_plugins, wrote
+from .seeds import seed_options
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=completion.scenarios)
 @click.option("--out", metavar="DIR", help="Output folder (default: results/NAME). Finished runs are kept in it.")
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Number of settings to try (default: the file's).")
-@click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
-@click.option("--holdout-seeds", metavar="LIST", help="Replications of the held-out test (default: the file's).")
+@seed_options("Replications of each trial", "the file's")
+@click.option("--holdout-seeds", metavar="N|LIST", help="Replications of the held-out test (default: the file's).")
 @worker_options
 @completion.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -37,7 +38,7 @@ def tune(
     file: str,
     out: str | None,
     trials: int | None,
-    seeds: str | None,
+    seeds: list[int] | None,
     holdout_seeds: str | None,
     sets: tuple[str, ...],
     as_json: bool,

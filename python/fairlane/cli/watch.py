@@ -14,12 +14,13 @@ from .figures import page_file
 from .file_kinds import other_kind
 from .log import given
 from .output import assignments, emit, emit_json, plugin_option, wrote
+from .seeds import SEED
 
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
 @click.option("--save", "page", metavar="FILE.html", help="Record a time span in one page that replays it offline, instead of a live view.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The seed (default: the scenario's).")
+@click.option("--seed", type=SEED, metavar="N", help="The seed (default: the scenario's).")
 @completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
 @click.option("--from", "begin", default=None, metavar="TIME", help="With --save: start of the recording (default: 0s).")
 @click.option("--until", default=None, metavar="TIME", help="With --save: end of the recording (default: the end of the run).")

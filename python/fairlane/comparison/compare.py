@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..base.paths import split
 from ..base.scenario import checked, chosen_link, resolve
-from ..base.seeds import parse_seeds
+from ..base.seeds import either, parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError
 from ..runs.network import Network
 from ..runs.result import run_resolved
@@ -63,7 +63,8 @@ def compare(
     tcp: str | Iterable[Any] | None = None,
     vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
     link: str | None = None,
-    seeds: int | str | Iterable[int] = "1..10",
+    seeds: int | str | Iterable[int] | None = None,
+    seed: int | None = None,
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     limit: str | None = None,
     margin: float | str = MARGIN,
@@ -79,7 +80,8 @@ def compare(
     tcp: str | Iterable[Any] | None = None,
     vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
     link: str | None = None,
-    seeds: int | str | Iterable[int] = "1..10",
+    seeds: int | str | Iterable[int] | None = None,
+    seed: int | None = None,
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     limit: str | None = None,
     margin: float | str = MARGIN,
@@ -95,6 +97,8 @@ def compare(
     flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: paths of `--set` with their values, as
     "5Mbit/s,10Mbit/s" or a list.
 
+    `seeds`: how many, such as 20, or which, such as "11..20" (default: 1 to 10); `seed`: a single run.
+
     `scenario`: a file or `Network` (default: `default_network()`). `limit`: buffer limit for queues without their own. `margin`:
     equivalence margin as a share of the compared mean. `why` records what limits flows, for the page and
     `settings[...].result.why()`. `command`: the command shown on the page, if not this call.
@@ -107,12 +111,13 @@ def compare(
     """
     if isinstance(queues, (Simulation, Branches)):
         return compare_branches(queues, scenario)
+    wanted = either(seeds, seed)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     source = default_network() if scenario is None else scenario
     base = resolve(source, pairs)
     if base.get("report") == "groups":
         raise FairlaneError('a comparison needs rows of flows, but the scenario has report = "groups": remove it, or set report=flows')
-    chosen = parse_seeds(seeds)
+    chosen = parse_seeds("1..10" if wanted is None else wanted)
     share = margin_share(margin)
     name = _link(base, link, queues is None)
     given = [] if vary is None else list(vary.items() if isinstance(vary, Mapping) else vary)
@@ -134,7 +139,9 @@ def compare(
         result = run_resolved(resolved, chosen, threads=threads, why=why, progress=None if progress is None else report)
         at = {f.name: level.label for f, level in zip(factors, levels, strict=True)}
         done.append(Compared(label, at, result, name, own_sample))
-    call = command or _call(queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, sets=sets, limit=limit, why=why)
+    call = command or _call(
+        queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, seed=seed, sets=sets, limit=limit, why=why
+    )
     return Comparison(done, name, factors, share, call)
 
 
@@ -221,7 +228,7 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
 
 def _call(queues: Any, scenario: Any, **given: Any) -> str:
     """Returns the Python call of `compare` with these arguments."""
-    known: dict[str, Any] = {"link": None, "seeds": "1..10", "sets": (), "limit": None, "tcp": None, "vary": None, "why": False}
+    known: dict[str, Any] = {"link": None, "seeds": None, "seed": None, "sets": (), "limit": None, "tcp": None, "vary": None, "why": False}
     what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
     first = [_argument(queues)] if queues is not None or what else []
     more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known[k]]

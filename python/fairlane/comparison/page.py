@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..base import toml
+from ..base.seeds import seed_range
 from ..graphs import inline_network
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning
 from ..look.templates import drawing, render, svg_link
 from ..look.web_charts import Charts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..base.escapes import one_line
+from ..base.seeds import seed_words
 from ..look.sheet import Sheet, Words
 from .differences import about
 from .tables import group_table, link_table
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 def head(c: ComparisonData) -> str:
     """Returns the scenario, its duration and the number of runs."""
     scenario = c.settings[0].result.scenario
-    runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
+    runs = (
+        f"{len(c.seeds)} runs each (seeds {seed_words(c.seeds)}), means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
+    )
     return f"{one_line(scenario.get('name') or 'comparison')}: {scenario['duration']}, {runs}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from shlex import quote
 from typing import TYPE_CHECKING
 
+from ..base.seeds import seed_options
 from .templates import saved_link
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def rerun_scenario(
     """Returns the instructions for runs of one scenario; `folder`: the folder of its scenario.toml, if any."""
     whole = len(scenario) <= MOST_SCENARIO
     file = f"{folder.rstrip('/')}/scenario.toml" if folder else "scenario.toml"
-    command = f"fairlane run {quote(file)} --seeds {seed_range(seeds)}"
+    command = shlex.join(["fairlane", "run", file, *seed_options(seeds)])
     hint = ""
     if whole:
         hint = f"Without the folder {folder}, save the scenario as scenario.toml:" if folder else "Save the scenario first:"
@@ -59,17 +60,6 @@ def code_warning(files: Sequence[str]) -> str:
         return ""
     those = "that file" if len(files) == 1 else "those files"
     return f"This runs the code of {', '.join(files)} with all rights of your account: run it only if you trust {those}."
-
-
-def seed_range(seeds: Sequence[int]) -> str:
-    """Formats seeds for `--seeds`.
-
-    >>> seed_range([1, 2, 3]), seed_range([7]), seed_range([1, 2, 9])
-    ('1..3', '7', '1,2,9')
-    """
-    if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
-        return f"{seeds[0]}..{seeds[-1]}"
-    return ",".join(map(str, seeds))
 
 
 def fingerprint_list(prints: Sequence[str]) -> str:

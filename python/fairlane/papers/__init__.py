@@ -123,6 +123,7 @@ def reproduce(
     settings: int | None = None,
     replays: Sequence[str] = (),
     why: bool = False,
+    seed: int | None = None,
 ) -> Reproduction:
     """Runs a study and writes its tables, figures, verdicts and page.
 
@@ -130,18 +131,27 @@ def reproduce(
     several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by default everything. `quick`: few
     replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it, so
     a second call resumes where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
-    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `settings`: how many settings are
-    sampled from the unstated parameters, those on record among them; by default those on record, of which some are run again, or as many as
-    settle the grade of each claim. `replays`: up to four runs that move
+    reproduction by returning False. `seeds`: the replications, how many, like 10, or which, like "3..7" or [1, 2]; `seed`: a single one.
+    `settings`: how many settings are sampled from the unstated parameters, those on record among them; by default those on record, of which
+    some are run again, or as many as settle the grade of each claim. `replays`: up to four runs that move
     in the page, with what limited their flows, named by their factors ("queue=RED flows=10"). `why`: what limited the flows of each
     scenario, from its first run made again; of more than twelve scenarios, of those few that have every level of each factor between them.
     """
+    from ..base.seeds import either
     from .folders import load
     from .recorded import Which
     from .reproduction import run_reproduction
 
     return run_reproduction(
-        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(settings), replays=replays, why=why
+        load(key),
+        only=only,
+        quick=quick,
+        out=out,
+        progress=progress,
+        seeds=either(seeds, seed),
+        which=Which(settings),
+        replays=replays,
+        why=why,
     )
 
 

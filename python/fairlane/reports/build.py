@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, stats
 from ..base.document import finite
+from ..base.seeds import seed_options
 from ..errors import FairlaneError
-from ..look.rerun import seed_range
 from ..runs.page import is_simulated
 from ..runs.page import title as title_of
 from ..runs.summary import estimated_limits
@@ -208,4 +208,4 @@ def command_of(source: Source) -> str | None:
     """Returns the command that reproduces a result, if its folder is known."""
     if not source.folder or not is_simulated(source.run):
         return None
-    return f"fairlane run {quote(source.folder.rstrip('/') + '/scenario.toml')} --seeds {seed_range(source.run.seeds)}"
+    return shlex.join(["fairlane", "run", source.folder.rstrip("/") + "/scenario.toml", *seed_options(source.run.seeds)])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
+from ..base.seeds import seed_range
 from ..graphs import inline_network
-from ..look.rerun import Rerun, seed_range
+from ..look.rerun import Rerun
 from ..look.templates import render
 from ..look.web_charts import Charts
 from ..runs.page import describe_run, rerun_of

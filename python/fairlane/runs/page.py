@@ -9,8 +9,9 @@ from .. import _core
 from ..base import toml
 from ..base.format import number, scale
 from ..base.metrics import unit
+from ..base.seeds import seed_range
 from ..graphs import MOST_NODES, inline_network
-from ..look.rerun import Rerun, fingerprint_list, rerun_scenario, seed_range
+from ..look.rerun import Rerun, fingerprint_list, rerun_scenario
 from ..look.templates import render
 from ..look.web_charts import Charts
 from .charts import charts

@@ -12,7 +12,7 @@ from .. import _core
 from ..base.cores import available_threads
 from ..base.extras import need
 from ..base.scenario import Built, checked
-from ..base.seeds import parse_seeds
+from ..base.seeds import either, parse_seeds
 from ..errors import FairlaneError
 from .data import KEYS, ResultData
 
@@ -30,6 +30,7 @@ Progress = Callable[[float, int, int], bool | None]
 class RunOptions(TypedDict, total=False):
     """Options of `run` besides the scenario and the seeds, for `Network.run`."""
 
+    seed: int | None
     threads: int | None
     sets: Mapping[str, Any] | Iterable[tuple[str, str]]
     hop_probe: bool
@@ -58,6 +59,7 @@ def run(
     scenario: str | PathLike[str] | Built,
     seeds: int | str | Iterable[int] | None = None,
     *,
+    seed: int | None = None,
     threads: int | None = None,
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     hop_probe: bool = False,
@@ -68,15 +70,17 @@ def run(
 ) -> Result:
     """Runs a scenario file or `Network` once per seed, on all cores.
 
-    `seeds`: one seed, several, or text such as "1..10" (default: the seed of the scenario). `threads`: worker threads (0 or None: one per
-    core, at most one per run); with more threads than runs, single runs are split if the network allows it (`Network.partition`). Results
-    never depend on it. `hop_probe` enables the observed event loop, which does not change results. `pcap` captures packets: names of
-    links, nodes or flows, a dict from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter such as
-    "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows, for `Result.why`.
+    `seeds`: how many runs, such as 10 (seeds 1 to 10), or their seeds, such as "3..7" or [1, 2]; `seed`: a single run (default: the seed of
+    the scenario). `threads`: worker threads (0 or None: one per core, at most one per run); with more threads than runs, single runs are
+    split if the network allows it (`Network.partition`). Results never depend on it. `hop_probe` enables the observed event loop, which
+    does not change results. `pcap` captures packets: names of links, nodes or flows, a dict from names to files, or a `Pcap`. `trace`
+    records events for `Result.trace`: True, a filter such as "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows,
+    for `Result.why`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
     resolved = checked(scenario, sets)
-    return run_resolved(resolved, seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
+    chosen = either(seeds, seed)
+    return run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
 
 
 def run_resolved(
@@ -91,7 +95,7 @@ def run_resolved(
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario that `checked` returned; see `run`."""
-    chosen = parse_seeds(resolved.seed if seeds is None else seeds)
+    chosen = [resolved.seed] if seeds is None else parse_seeds(seeds)
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
     # On a busy machine the threads of one run would wait for each other thousands of times per second: only explicit `threads` split runs.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.escapes import one_line
 from ..base.format import number
+from ..base.seeds import seed_words
 from ..look.sheet import Words
 from .sheets import flow_sheet, link_sheet, network_sheet
 
@@ -19,7 +20,7 @@ def head(result: ResultData, seconds: float | None = None) -> str:
     hops = sum(r["packet_hops"] for r in result.info)
     cpu = sum(r["cpu_s"] for r in result.info)
     cost = f", {cpu * 1e9 / hops:.0f} ns per hop" if hops and cpu else ""
-    many = f", {runs} runs, means with 95 % intervals" if runs > 1 else f", seed {result.seeds[0]}"
+    many = f", {runs} runs (seeds {seed_words(result.seeds)}), means with 95 % intervals" if runs > 1 else f", seed {result.seeds[0]}"
     name, span = one_line(result.description.get("name") or "run"), result.description["duration"]
     if seconds is None:
         return f"{name}: {span} simulated{many}"

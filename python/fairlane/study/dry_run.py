@@ -12,6 +12,7 @@ import polars as pl
 from .. import _core
 from ..base.cores import available_threads
 from ..base.format import duration
+from ..base.seeds import seed_words
 from . import labels
 from .claim_views import range_text
 from .model import StudySpec
@@ -79,7 +80,7 @@ class Rehearsal:
         opened = [] if spec.settings is None else [f"  {o.name}: {range_text(o)} (varied)" for o in spec.settings.opens]
         factors = [f"  {f.name}: {_some([labels.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != SETTING]
         seeds = f"at least {labels.count(len(spec.seeds), 'seed')}" if spec.precision else labels.count(len(spec.seeds), "seed")
-        seeds += f" ({labels.seeds(list(spec.seeds))})"
+        seeds += f" ({seed_words(list(spec.seeds))})"
         settings = "" if spec.settings is None else f"{labels.count(len(spec.settings.values), 'setting')}, "
         lines = [
             f"{spec.name}: {settings}{labels.count(self.combinations, 'combination')}, {seeds}, {labels.count(self.runs, 'run')}",

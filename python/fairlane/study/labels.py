@@ -63,16 +63,6 @@ def count(n: int, word: str, many: str = "") -> str:
     return f"{n} {word if n == 1 else many or word + 's'}"
 
 
-def seeds(numbers: list[int]) -> str:
-    """Seeds in short: "1 to 10", or a list.
-
-    >>> seeds([1, 2, 3]), seeds([4]), seeds([1, 5])
-    ('1 to 3', '4', '1, 5')
-    """
-    whole = len(numbers) > 2 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return f"{numbers[0]} to {numbers[-1]}" if whole else ", ".join(map(str, numbers[:20])) + (", ..." if len(numbers) > 20 else "")
-
-
 def alike(text: str) -> str:
     """A message without its numbers and names in backquotes: messages that differ in those only are one.
 

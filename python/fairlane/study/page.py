@@ -12,10 +12,11 @@ import polars as pl
 
 from .. import _core
 from ..base.format import number, quantity
+from ..base.seeds import seed_range, seed_words
 from ..errors import FairlaneError
 from ..graphs import inline_network
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Charts
@@ -51,7 +52,7 @@ def page(result: StudyAnalysis, command: str = "", *, why: bool = False, replays
         "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
         combinations=len(result.combinations), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
-        left=states.get("open", 0), seeds=labels.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
+        left=states.get("open", 0), seeds=seed_words(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
         claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.settings),
         matters=_matters(result),
         settings=0 if spec.settings is None else len(spec.settings.values),

@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from ..base.seeds import either
 from . import plan_file
 from .executors import WorkerPool, choose
 from .model import PlotSpec, Precision, StudySpec
@@ -52,6 +53,7 @@ class Study:
         factors: Mapping[str, Any] | None = None,
         zip: Iterable[Mapping[str, Any]] | Mapping[str, Any] | None = None,
         seeds: int | str | Iterable[int] | None = None,
+        seed: int | None = None,
         metrics: Iterable[str] | Mapping[str, str] | None = None,
         settings: int | Mapping[str, Any] | None = None,
         open: Mapping[str, Any] | None = None,
@@ -74,7 +76,7 @@ class Study:
             base,
             name=name,
             description=description,
-            seeds=seeds,
+            seeds=either(seeds, seed),
             metrics=metrics,
             settings=settings,
             open=open,
@@ -104,10 +106,11 @@ class Study:
         *,
         sets: Iterable[tuple[str, str]] = (),
         seeds: int | str | Iterable[int] | None = None,
+        seed: int | None = None,
         plugins: Iterable[str] = (),
     ) -> Study:
-        """Reads a study file; `sets` (as `--set`), `seeds` and more `plugins` change it."""
-        return cls(read_study(path, sets, seeds, plugins))
+        """Reads a study file; `sets` (as `--set`), `seeds` or a single `seed`, and more `plugins` change it."""
+        return cls(read_study(path, sets, either(seeds, seed), plugins))
 
     def to_toml(self) -> str:
         """The study file of this study; a base scenario that was given as a path is named as it was."""

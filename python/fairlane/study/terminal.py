@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.format import duration
+from ..base.seeds import seed_words
 from ..look.sheet import Sheet, Words
 from ..stats import Interval
 from . import claim_views, labels
@@ -55,9 +56,9 @@ def head(result: StudyAnalysis) -> str:
         parts.append(f"{failed} failed")
     seeds = sorted(result.index["seed"].unique().to_list())
     if len(seeds) > 1:
-        parts.append(f"seeds {labels.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
+        parts.append(f"seeds {seed_words(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
     else:
-        parts.append(f"seed {labels.seeds(seeds)}")
+        parts.append(f"seed {seed_words(seeds)}")
     settings = "" if result.spec.settings is None else f"{labels.count(len(result.spec.settings.values), 'setting')}, "
     return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(parts)}"
 

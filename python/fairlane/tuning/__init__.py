@@ -12,7 +12,7 @@ from typing import Any
 from ..base import sha256sums
 from ..base.extras import need
 from ..base.outputs import room_for
-from ..base.seeds import parse_seeds
+from ..base.seeds import either, parse_seeds
 from ..errors import FairlaneError
 from ..runs.network import Network
 from .model import Baseline, Constraint, Entry, Objective, TrainingScenario, Trial, TuneSpec
@@ -87,10 +87,19 @@ class Tuning:
         made.spec = read(fspath(path), sets=sets)
         return made
 
-    def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None, plugins: Iterable[str] = ()) -> Tuning:
+    def but(
+        self,
+        *,
+        trials: int | None = None,
+        seeds: Any = None,
+        seed: int | None = None,
+        holdout_seeds: Any = None,
+        plugins: Iterable[str] = (),
+    ) -> Tuning:
         """Returns a copy with another number of trials, other seeds, or more plug-ins for the workers."""
         made = type(self).__new__(type(self))
-        study = self.spec.study if seeds is None else replace(self.spec.study, seeds=tuple(parse_seeds(seeds)))
+        wanted = either(seeds, seed)
+        study = self.spec.study if wanted is None else replace(self.spec.study, seeds=tuple(parse_seeds(wanted)))
         study = replace(study, plugins=(*study.plugins, *plugins))
         held = self.spec.holdout_seeds if holdout_seeds is None else tuple(parse_seeds(holdout_seeds))
         both = sorted(set(study.seeds) & set(held))

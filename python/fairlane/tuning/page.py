@@ -6,9 +6,10 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ..base.seeds import seed_options, seed_range
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.rerun import MOST_SCENARIO, Rerun, code_warning, seed_range
+from ..look.rerun import MOST_SCENARIO, Rerun, code_warning
 from ..look.templates import render, saved_link, svg_link
 from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
@@ -57,7 +58,8 @@ def _again(r: TuneOutcome) -> Rerun:
     own = name.startswith("<")
     file = f"tune.{'json' if text.lstrip()[:1] == '{' else 'toml'}" if own else PurePath(name).name
     seeds, held = seed_range(s.seeds), seed_range(s.holdout_seeds)
-    options = ["--trials", str(s.trials), "--seeds", seeds, *(["--holdout-seeds", held] if held else [])]
+    holdout = ["--holdout-seeds", f"{held}..{held}" if len(s.holdout_seeds) == 1 else held] if held else []
+    options = ["--trials", str(s.trials), *seed_options(s.seeds), *holdout]
     hint, saved = ("The tune file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
