@@ -123,12 +123,12 @@ $(VENV)/.made:
 # The extension in release mode, the package in editable form, its dependencies, .venv/bin/fairlane.
 $(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
 	@echo "building the engine and fetching libraries: some minutes the first time, seconds later"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet --extras study
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet --extras all
 	@rm -f $(VENV)/.tested; touch $@
 
 # The same with the dev profile, which the Rust tests have, too: `make test` compiles everything once.
 $(VENV)/.tested: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras study
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras all
 	@rm -f $(VENV)/.built; touch $@
 
 # What tests and lints need, as listed in pyproject.toml under `dev`; the checker of types reads the libraries of the package, too.

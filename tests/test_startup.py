@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,7 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT
-from fairlane.base.extras import EXTRAS
+from fairlane.base.extras import EXTRAS, installing
 
 HEAVY = {m for modules in EXTRAS.values() for m in modules}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -105,13 +106,24 @@ COMMAND = "from fairlane.cli import main\nmain()"
         (["reproduce"], "study"),
         (["reproduce", "sarma2013", "--quick"], "study"),
         (["tune", "t.toml"], "tune"),
+        (["run", "dumbbell.toml", "--page", "page.html", "--plot", "queue.svg", "--out", "out"], "study"),
+        (["run", "dumbbell.toml", "--out", "out", "--trace"], "tables"),
+        (["plot", "dumbbell.toml", "queue-events"], "plots"),
+        (["plot", "--list"], "plots"),
+        (["report", "out", "-o", "page.html"], "study"),
+        (["watch", "dumbbell.toml"], "watch"),
+        (["watch", "dumbbell.toml", "--save", "page.html"], "study"),
+        (["import", "line.pcapng", "-o", "out"], "tables"),
+        (["export", "out", "flent", "-o", "x.flent"], "tables"),
+        (["verify", "out"], "study"),
+        (["new", "paper", "mine2026"], "study"),
     ],
     ids=lambda x: x if isinstance(x, str) else " ".join(x),
 )
 def test_a_command_names_the_extra_before_it_does_anything(args, extra, dumbbell):
     done = bare(COMMAND, *args, cwd=dumbbell.parent)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: numpy") and done.stderr.endswith(f"not installed: pip install 'fairlane[{extra}]'\n")
+    assert done.stderr.startswith("error: numpy") and done.stderr.endswith(f"not installed: {installing(f'fairlane[{extra}]')}\n")
     assert done.stderr.count("\n") == 1
     assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
 
@@ -164,12 +176,41 @@ except fl.FairlaneError as e:
     print(e)
 """
     done = bare(code, str(dumbbell), cwd=dumbbell.parent)
-    assert done.stdout.endswith(f"not installed: pip install 'fairlane[{extra}]'\n"), done.stdout + done.stderr
+    assert done.stdout.endswith(f"not installed: {installing(f'fairlane[{extra}]')}\n"), done.stdout + done.stderr
 
 
-def test_one_library_is_named_alone(dumbbell):
-    done = bare(COMMAND, "run", "dumbbell.toml", "--plot", "queue.svg", gone={"matplotlib"}, cwd=dumbbell.parent)
-    assert done.stderr == "error: matplotlib is not installed: pip install 'fairlane[plots]'\n"
+@pytest.mark.parametrize(
+    ("gone", "extra", "args"),
+    [
+        ("matplotlib", "plots", ["run", "dumbbell.toml", "--plot", "queue.svg"]),
+        ("duckdb", "query", ["query", "out", "goodput"]),
+        ("networkx", "graphs", ["new", "network", "net.graphml"]),
+        ("optuna", "tune", ["tune", "t.toml"]),
+        ("aiohttp", "watch", ["watch", "dumbbell.toml"]),
+        ("distributed", "cluster", ["study", "s.toml", "--cluster", "tcp://localhost:1"]),
+        ("mpi4py", "mpi", ["tune", "t.toml", "--mpi"]),
+    ],
+)
+def test_one_library_is_named_alone(gone, extra, args, dumbbell):
+    """With the command that installs it into the environment of this Python, whatever `pip` is on PATH."""
+    done = bare(COMMAND, *args, gone={gone}, cwd=dumbbell.parent)
+    command = installing(f"fairlane[{extra}]")
+    assert done.stderr == f"error: {gone} is not installed: {command}\n" and done.returncode == 2
+    assert command == f"pip install 'fairlane[{extra}]'" or command == f"{shlex.quote(sys.executable)} -m pip install 'fairlane[{extra}]'"
+    assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
+
+
+def test_plots_of_events_need_no_library_for_arrow(dumbbell):
+    done = bare(COMMAND, "plot", "dumbbell.toml", "queue-events", "-o", "events.svg", gone={"pyarrow"}, cwd=dumbbell.parent)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "wrote events.svg\n", "")
+
+
+def test_the_environment_of_make_has_what_the_pages_show():
+    """`make demo` installs the extra `all`, which has every other extra but those for several machines."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.findall(r"maturin develop .*--extras (\S+)", makefile) == ["all", "all"]
+    names = {re.split("[>=]", r)[0] for r in PROJECT["optional-dependencies"]["all"]}
+    assert {m for extra, of in EXTRAS.items() for m in of} - names == {"distributed", "mpi4py"}
 
 
 # --- what is installed ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from executors import POOLS, cluster, dask_cluster, eventually, fate, fates, good, plain, restart, run, spec, tasks_of
+from fairlane.base.extras import installing
 from fairlane.errors import FairlaneError, WorkerError
 from fairlane.study.executors import Dask, Given, Mpi, Processes, Threads, choose
 from fairlane.study.one_run import digest_of
@@ -219,7 +220,7 @@ def test_what_is_not_installed_is_named_with_its_extra(module, pool, extra, monk
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(FairlaneError) as e, pool:
         pass
-    assert str(e.value) == f"{module} is not installed: pip install 'fairlane[{extra}]'"
+    assert str(e.value) == f"{module} is not installed: {installing(f'fairlane[{extra}]')}"
 
 
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):

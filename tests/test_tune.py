@@ -25,6 +25,7 @@ import fairlane as fl
 from conftest import ROOT
 from conftest import started as fairlane
 from fairlane.base.document import json_schema
+from fairlane.base.extras import installing
 from fairlane.base.scenario import resolve
 from fairlane.study import Level, Study
 from fairlane.study.plan import resolve_combination
@@ -320,7 +321,7 @@ def test_a_missing_optuna_is_one_line(where):
     code = "import sys; sys.modules['optuna'] = None\nimport importlib.util as u\nf = u.find_spec\n"
     code += "u.find_spec = lambda n, *a: None if n == 'optuna' else f(n, *a)\nfrom fairlane.cli import main\nmain(['tune', 'buffer.toml'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=where)
-    assert done.returncode == 2 and done.stderr.strip() == "error: optuna is not installed: pip install 'fairlane[tune]'"
+    assert done.returncode == 2 and done.stderr.strip() == "error: optuna is not installed: " + installing("fairlane[tune]")
 
 
 def test_a_change_of_the_scenario_holds_in_all_scenarios_unless_they_say_otherwise(where):

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
 from ..errors import FairlaneError
 
 _TABLES = ("numpy", "polars")
@@ -25,6 +31,30 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 """The extras of pyproject.toml with their modules."""
 
 
+_OF = {m: extra for extra, modules in reversed(EXTRAS.items()) for m in modules}
+"""The smallest extra of each module."""
+
+
+def installing(what: str) -> str:
+    """Returns the command that installs into the environment of this Python; its `pip` may not be the one on PATH."""
+    found = shutil.which("pip")
+    own = Path(sys.executable)
+    if found is not None and Path(found).parent == own.parent:
+        return f"pip install {shlex.quote(what)}"
+    with contextlib.suppress(ValueError):
+        own = own.relative_to(Path.cwd())
+    return f"{shlex.quote(str(own))} -m pip install {shlex.quote(what)}"
+
+
+def extra_of(module: str | None) -> str | None:
+    """Returns the smallest extra with a module; None if no extra has it.
+
+    >>> extra_of("polars"), extra_of("optuna"), extra_of("zipfile")
+    ('tables', 'tune', None)
+    """
+    return _OF.get(module or "")
+
+
 class MissingError(FairlaneError):
     """A missing optional library; the message names the extra to install."""
 
@@ -39,4 +69,5 @@ def need(extra: str) -> None:
     missing = [m for m in EXTRAS[extra] if find_spec(m) is None]
     if missing:
         names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-        raise MissingError(f"{names} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'fairlane[{extra}]'")
+        command = installing(f"fairlane[{extra}]")
+        raise MissingError(f"{names} {'is' if len(missing) == 1 else 'are'} not installed: {command}")

@@ -53,7 +53,10 @@ def invoke(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except ImportError as e:
-        say(str(e))
+        from ..base.extras import extra_of, installing
+
+        extra = extra_of(e.name)
+        say(str(e) if extra is None else f"{e.name} is not installed: {installing(f'fairlane[{extra}]')}")
         return BAD_INPUT
     except UnicodeEncodeError as e:  # a surrogate, or a byte that is not UTF-8, in an argument
         say(f"cannot use {e.object[max(0, e.start - 20) : e.end + 20]!r}: it is not UTF-8 text")

@@ -209,15 +209,13 @@ def run(
 
     changes = assignments(sets)
     chosen = seeds
+    wanted = (("study", page), ("plots", plots), ("tables", out))
+    if (extra := next((name for name, value in wanted if value), None)) is not None:
+        need(extra)
     if out is not None:
-        need("tables")
         from ..runs.folder import check_free
 
         check_free(out, force=force)
-    if plots:
-        need("plots")
-    if page is not None:
-        need("study")
     html = None if page is None else page_file(page, force=force)
     targets = new_figures(plots, force=force) if plots else []
     log = current()
@@ -443,8 +441,13 @@ def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int
         emit_json(run_against(peer, names, pairs=repeat or PAIRS))
         return
     width = line_width()
-    emit(against_heads(width))
-    found = run_against(peer, names, pairs=repeat or PAIRS, report=lambda r: emit(against_row(r, width)))
+    heads = [against_heads(width)]
+
+    def show(row: dict[str, Any]) -> None:
+        emit("\n".join([*heads, against_row(row, width)]))
+        heads.clear()
+
+    found = run_against(peer, names, pairs=repeat or PAIRS, report=show)
     lengths = " and ".join(f"{r['simulated_s']:g} s" for r in found["results"])
     summary = f"{peer.called} compared with fairlane, {repeat or PAIRS} alternating runs each, {lengths} simulated: CPU time per packet-hop"
     emit("\n".join(wrap(summary, width)))

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..base.extras import EXTRAS
+from ..base.extras import EXTRAS, installing
 
 _TINY = """
 duration = "1s"
@@ -84,8 +84,8 @@ def _package(name: str, extra: str | None) -> dict[str, Any]:
         return _row(name, True, metadata.version(name))
     except metadata.PackageNotFoundError:
         if extra is None:
-            return _row(name, False, f"not installed: pip install {name}")
-        return _row(name, None, f"not installed (optional): pip install '{extra}'")
+            return _row(name, False, f"not installed: {installing(name)}")
+        return _row(name, None, f"not installed (optional): {installing(extra)}")
 
 
 def _threads() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from .. import _core
-from ..base.extras import EXTRAS
+from ..base.extras import EXTRAS, installing
 
 _FIRST = (
     ("fairlane new home", "create a scenario: a home uplink"),
@@ -20,5 +20,5 @@ def greeting() -> str:
     lines += [f"  {command:<28}{words}" for command, words in _FIRST]
     lines += ["", "`fairlane --help` lists all commands; `fairlane doctor` checks the installation."]
     if any(find_spec(m) is None for m in EXTRAS["study"]):
-        lines.append("Figures, data frames and studies need an extra: pip install 'fairlane[all]'")
+        lines.append(f"Figures, data frames and studies need an extra: {installing('fairlane[all]')}")
     return "\n".join(lines)

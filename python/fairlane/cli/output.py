@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.escapes import json_safe, one_line, printable
+from ..base.extras import need
 from ..base.format import duration
 from ..base.paths import partition
 from ..errors import FairlaneError
@@ -205,6 +206,13 @@ def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_WORKERS):
         command = option(command)
     return command
+
+
+def need_workers(chosen: Mapping[str, Any]) -> None:
+    """Raises `MissingError` if the library of the chosen workers is missing."""
+    for option, value in chosen.items():
+        if option in ("cluster", "mpi") and value:
+            need(option)
 
 
 @contextmanager

@@ -75,11 +75,11 @@ def plot(
     is run with the samples and traces that the plot needs. KIND is one of --list, or any time series or metric. Without -o the plot (SVG)
     goes to standard output. docs/gallery shows every kind, docs/guides/plots.md every option.
     """
+    need("plots")
     if listed:
         return _list(as_json=as_json)
     if len(words) < 2:
         raise click.UsageError("give a result folder and a kind of plot, such as fairlane plot results window, or --list")
-    need("plots")
     from ..base.outputs import new_file
     from ..look.figures import check_path
     from ..runs.plots import KINDS
@@ -234,7 +234,6 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     events = ",".join(x for x in (own.trace, own.more) if x) if own is not None else ""
     trace, pcap = None, None
     if events:
-        need("arrow")
         trace = Trace(events=events.split(","), flows=run.flows)
     if kind == "sequence":
         first = next((f["name"] for f in tree["expanded"]["flows"] if f["transport"] == "tcp"), None)

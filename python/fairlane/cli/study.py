@@ -16,7 +16,7 @@ from ..errors import FairlaneError, ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, emit, emit_json, render, status_line, worker_options, worker_plugins
+from .output import assignments, emit, emit_json, need_workers, render, status_line, worker_options, worker_plugins
 from .seeds import seed_options
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def study(
     Exit code 0 if all runs finished, 1 if some failed (the others are complete), 2 for an invalid study, a full disk or lost workers.
     """
     need("study")
+    need_workers(workers)
     from ..own.plugin import load
     from ..study import Study, StudyResult, read_study
     from ..study.plots import check

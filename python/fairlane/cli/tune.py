@@ -15,7 +15,7 @@ from ..errors import ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, emit, emit_json, notes, render, status_line, tell, worker_options, worker_plugins, wrote
+from .output import assignments, emit, emit_json, need_workers, notes, render, status_line, tell, worker_options, worker_plugins, wrote
 from .seeds import seed_options
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def tune(
     Exit code 0; 1 if no setting satisfies the constraints (the closest one is reported), 2 for an invalid file or a full disk.
     """
     need("tune")
+    need_workers(workers)
     from ..own.plugin import load
     from ..tuning import Tuning
 
