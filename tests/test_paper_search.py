@@ -49,7 +49,8 @@ def test_a_search_finds_what_a_sample_misses_and_says_what_came_closest(folder, 
     found = recorded_search(load(folder))
     free = {f.claim: f for f in found if f.claim and not f.constrained}
     kept = {f.claim: f for f in found if f.constrained}
-    assert set(free) == set(kept) == {"C", "E", "F"}  # B, A and D hold in more than one setting of twenty
+    assert set(free) == {"C", "E", "F"}  # B, A and D hold in more than one setting of twenty
+    assert set(kept) == {"E"}  # what holds nowhere does not hold near the published values, either
     assert free["E"].reached == 1 and rate(free["E"]) < 5.03
     assert "queue" not in free["E"].setting  # it does not matter, so it is put back to the declared value
     assert free["E"].median == pytest.approx(1.0, abs=0.05)  # 79.6 % where 40 are published
