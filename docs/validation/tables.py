@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -89,10 +89,10 @@ def recorded(side: str) -> tuple[str, list[Value]]:
     return day[2:], [Value(r["case"], r["metric"], r["unit"], float(r["peer"]), float(r["fairlane"]), r["verdict"]) for r in rows]
 
 
-def table(heads: Iterable[str], rows: Iterable[Iterable[object]], text: int = 1) -> str:
-    """Returns a table of Markdown; all but the first `text` columns are numbers."""
+def table(heads: Iterable[str], rows: Iterable[Iterable[object]], text: Container[int] = (0,)) -> str:
+    """Returns a table of Markdown; all columns but `text` are numbers."""
     heads = list(heads)
-    rule = "|" + "|".join("---" if i < text else "---:" for i in range(len(heads))) + "|"
+    rule = "|" + "|".join("---" if i in text else "---:" for i in range(len(heads))) + "|"
     return "\n".join([f"| {' | '.join(heads)} |", rule, *(f"| {' | '.join(map(str, r))} |" for r in rows)])
 
 
@@ -140,7 +140,7 @@ def by_metric(values: list[Value]) -> str:
         if compared:
             most = max((v for v in compared if v.near), key=lambda v: abs(v.off), default=compared[0])
             rows.append([name, percent(median(abs(v.off) for v in compared)), percent(abs(most.off)), f"`{most.case}`"])
-    return table(["metric", "median difference", "largest within its bound or interval", "case"], rows)
+    return table(["metric", "median difference", "largest within its bound or interval", "case"], rows, text=(0, 3))
 
 
 def outside(values: list[Value], peer: str) -> str:
@@ -150,7 +150,7 @@ def outside(values: list[Value], peer: str) -> str:
         for v in values
         if not v.near
     ]
-    return table(["case", "metric", peer, "fairlane"], rows, text=2)
+    return table(["case", "metric", peer, "fairlane"], rows, text=(0, 1))
 
 
 def shares() -> str:
@@ -166,7 +166,7 @@ def shares() -> str:
             rows.setdefault(key, {})[buffer] = f"{float(r['published']):.2f} / {float(r['ours']):.2f}"
             near.setdefault(key, []).append(abs(float(r["published"]) - float(r["ours"])) <= NEAR)
     lines = [[*key, *(cells.get(b, "") for b in buffers), f"{sum(near[key])} of {len(near[key])}"] for key, cells in rows.items()]
-    return table(["next to", "queue", *buffers, f"within {NEAR}"], lines, text=2)
+    return table(["next to", "queue", *buffers, f"within {NEAR}"], lines, text=(0, 1))
 
 
 def testbed() -> str:
@@ -194,7 +194,7 @@ def stored() -> str:
         day, values = recorded(side)
         of = sum(v.near for v in values), sum(v.verdict == "explained" for v in values)
         rows.append([name, *of, len(values), day, f"`{command}`"])
-    return table(["compared with", "within bounds", "explained", "of", "measured", "how"], rows)
+    return table(["compared with", "within bounds", "explained", "of", "measured", "how"], rows, text=(0, 4, 5))
 
 
 def parts() -> dict[str, dict[str, Callable[[], str]]]:
