@@ -1,4 +1,4 @@
-"""Lessons: each scenario runs and has a page, and the answers of its questions are those of the simulation."""
+"""Lessons: each scenario runs and has a page for students, and the answers on the page for teachers are those of the simulation."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def test_the_simulation_gives_the_answers(lesson):
             tables.setdefault(name, []).extend(rows)
     seen = Tables(tables)
     assert len(data["questions"]) >= 3
-    page = (lesson / "README.md").read_text("utf-8")
+    page, answers = ((lesson / name).read_text("utf-8") for name in ("README.md", "answers.md"))
     for question in data["questions"]:
         check = Check(question["check"])
         assert check.outcome(seen) == "holds", (question["ask"], check.comparisons(seen))
         # What a reader sees is what was checked.
-        assert question["ask"] in page, question["ask"]
-        assert question["answer"] in page, question["answer"]
+        assert question["ask"] in page and question["ask"] in answers, question["ask"]
+        assert question["answer"] in answers and question["answer"] not in page, question["answer"]
     for run, of in data.get("runs", {}).items():
         for path, value in of["set"].items():
             assert path in page and str(value) in page, f"the page does not say how to make the run {run!r}"

@@ -18,17 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = {
     "Start": "start/index",
+    "Your path": "start/paths",
     "Build a scenario": "guides/scenarios",
     "Run and look": "guides/running",
     "Compare and study": "guides/experiments",
     "Data": "guides/data",
     "Real networks": "guides/real-networks",
     "Extend": "guides/extending",
-    "Models: TCP": "models/tcp-models",
-    "Models: queues": "models/queue-models",
-    "Models: traffic and links": "models/network-models",
-    "Background": "background/index",
+    "Models": "models/README",
     "Reference": "reference/index",
+    "Background": "background/index",
     "Validation": "validation/index",
     "Reproduced papers": "papers/index",
 }
@@ -41,7 +40,8 @@ PROJECT = {
     "CHANGELOG.md": "project/changelog.md",
 }
 GALLERY = "docs/gallery/README.md"
-"""It has a place of its own in the navigation, with the pages that it names."""
+INDEXES = (GALLERY, "docs/models/README.md")
+"""Pages with a place of their own in the navigation, above the pages of their folder that they name."""
 LEFT_OUT = {"docs/package-index.md"}
 """Pages for others than readers of the site."""
 LANGUAGES = {
@@ -115,6 +115,8 @@ class Tree:
             return f"notebooks/{posixpath.basename(path)}"
         if path.startswith("examples/lessons/") and path.endswith("/README.md"):
             return f"lessons/{posixpath.basename(posixpath.dirname(path))}.md"
+        if path.startswith("examples/lessons/") and path.endswith("/answers.md"):
+            return f"lessons/{posixpath.basename(posixpath.dirname(path))}-answers.md"
         if path not in self.shown:
             self.shown.add(path)
             self.waiting.append(path)
@@ -240,23 +242,25 @@ def stage(folder: Path, extra: list[str]) -> Tree:
     books = [p for p in tracked("examples/notebooks") if p.endswith(".ipynb")]
     for path in books:
         tree.write(tree.place(path), tree.notebook(path))
-    lessons = [p for p in tracked("examples/lessons") if p.endswith("/README.md")]
+    lessons = [p for p in tracked("examples/lessons") if p.endswith(".md")]
     for path in lessons:
         tree.write(tree.place(path), tree.page(path, tree.place(path)))
     with (folder / "guides" / "lessons.md").open("a", encoding="utf-8") as guide:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in lessons], hidden=""))
     with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
-    shown = [
-        posixpath.normpath(posixpath.join("docs/gallery", t)) for t in targets((ROOT / GALLERY).read_text("utf-8")) if t.endswith(".md")
-    ]
-    seen: set[str] = {GALLERY}
-    with (folder / tree.place(GALLERY)).open("a", encoding="utf-8") as gallery:
-        inside = dict.fromkeys(p for p in shown if posixpath.dirname(p) == posixpath.dirname(GALLERY) and p != GALLERY)
-        gallery.write("\n" + toctree(["/" + tree.place(p).removesuffix(".md") for p in inside], hidden=""))
+    seen: set[str] = set(INDEXES)
+    for index in INDEXES:
+        beside = posixpath.dirname(index)
+        shown = [posixpath.normpath(posixpath.join(beside, x)) for x in targets((ROOT / index).read_text("utf-8"))]
+        inside = dict.fromkeys(p for p in shown if posixpath.dirname(p) == beside and p.endswith(".md") and p != index)
+        with (folder / tree.place(index)).open("a", encoding="utf-8") as page:
+            page.write("\n" + toctree(["/" + tree.place(p).removesuffix(".md") for p in inside], hidden=""))
         seen.update(inside)
     for title, text in sections().items():
         name = f"{SECTIONS[title]}.md"
+        if f"docs/{name}" in INDEXES:
+            continue
         links = [posixpath.normpath(posixpath.join("docs", t.partition("#")[0])) for t in targets(text) if not external(t)]
         pages = []
         for path in dict.fromkeys(links):
