@@ -23,7 +23,7 @@ FILES = {
         "claims": "claims papers paper_verdicts",
         "cli": "output_encodings cli verbose width cli_errors outputs budget warnings mutations package startup first_minute",
         "comparison": "compare compare_factors which_queue",
-        "docs": "docs glossary package readme registry site coming_from",
+        "docs": "audiences docs glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
         "formats": "hostile_files import export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",

@@ -18,10 +18,11 @@ from fairlane.cli import invoke
 
 PAGES = [ROOT / "README.md", ROOT / "docs" / "first-hour.md", ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/guides/*.md"))]
 ALL_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-MODELS = sorted(ROOT.glob("docs/models/*.md"))
+MODELS = sorted(p for p in ROOT.glob("docs/models/*.md") if p.stem != "README")
 
 ELSEWHERE = {
     "wireshark": "needs a display",
+    "flent": "measures real hosts",
     "awk": "tests/test_ns2_trace.py",
     "make": "builds what the tests run on",
     "pip": "needs an index of packages",
@@ -34,8 +35,9 @@ ELSEWHERE = {
     "fairlane tune papers/nowak2009/tune.toml": "tests/test_tune.py, with a smaller budget",
 }
 """Commands that a page may show and that are not run here, and why."""
-NOT_CODE = {"", "text", "rust", "json", "tcl", "cpp"}
-"""Languages of blocks without commands; Rust is compiled by hand when the page changes, tests/test_coming_from.py runs ns-2 and ns-3."""
+NOT_CODE = {"", "text", "rust", "json", "tcl", "cpp", "bash"}
+"""Languages of blocks that are not run here: Rust is compiled by hand when the page changes, tests/test_coming_from.py runs ns-2 and ns-3,
+and tests/test_audiences.py the commands of a router (`bash`)."""
 HEADINGS = ["What it is", "Source", "Deviations and why", "Parameters", "What it does not model", "Validation"]
 
 

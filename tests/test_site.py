@@ -52,7 +52,8 @@ def test_every_page_of_the_docs_is_in_the_navigation(staged):
         if f"docs/{place}.md" not in tree.LEFT_OUT and place != "README":
             assert f"/{place}" in listed, f"docs/README.md names {page.relative_to(ROOT)} in no section"
     start = (staged / "start" / "index.md").read_text("utf-8")
-    assert start.index("/first-hour\n") < start.index("/guides/your-first-scenario\n") < start.index("/guides/python-api\n")
+    assert start.index("/first-hour\n") < start.index("/tutorial\n")
+    assert "/red\n" in (staged / "models" / "README.md").read_text("utf-8")
 
 
 def test_links_that_leave_the_docs_lead_to_a_page_that_shows_the_file(staged):
