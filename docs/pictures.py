@@ -45,6 +45,7 @@ cp results/attack/plots/claim-price-map.svg {file}"""
 
 PICTURES = {
     "quickstart": Picture(f"python -c \"import fairlane as fl; fl.run('{QUICK}').plot('cwnd', 'queue', path='{{file}}')\"", folder=_IMAGES),
+    "living": Picture(f"python {ROOT / 'docs' / 'living.py'} {{file}}", folder=_IMAGES),
     "first-run": Picture("fairlane new home\nfairlane run home.toml", (38, 60), _IMAGES),
     # Audiences
     "from-ns2": Picture("fairlane plot reno-red.toml window -o {file}"),

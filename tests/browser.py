@@ -54,13 +54,17 @@ def fits(page: Path, width: int) -> dict[str, Any]:
     return told
 
 
-def opened(page: Path, width: int, query: str = "", wanted: str = "") -> dict[str, Any]:
-    """Returns how wide a page is on a screen, and its links once `wanted` is among them, or its scripts have had 20 s for it."""
+def opened(page: Path, width: int, query: str = "", wanted: str = "", inside: str = "") -> dict[str, Any]:
+    """Returns how wide a page is on a screen, its code that is cut off, and its links inside of an element once `wanted` is among them.
+
+    The scripts of the page have 20 s for it.
+    """
     with Driven() as browser:
         browser.visit(page.absolute().as_uri() + query, width)
         end = time.monotonic() + 20
         while True:
-            links = browser.run("[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href').split('?')[0])")
+            links = browser.run(f"[...document.querySelectorAll('{inside} a[href]')].map(a => a.getAttribute('href').split(/[?#]/)[0])")
             if not wanted or wanted in links or time.monotonic() > end:
-                return {"wide": browser.run("document.documentElement.scrollWidth"), "links": links}
+                cut = "[...document.querySelectorAll('article pre')].filter(p => p.scrollWidth > p.clientWidth + 1).map(p => p.textContent)"
+                return {"wide": browser.run("document.documentElement.scrollWidth"), "cut": browser.run(cut), "links": links}
             time.sleep(0.1)

@@ -157,14 +157,43 @@ def test_text_in_brackets_is_text_and_toml_has_colours(built):
 @pytest.mark.long
 @browser.needed
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("page", ["index", "guides/studies", "models/red", "api/runs", "reference/queues", "source/examples/index"])
+@pytest.mark.parametrize(
+    "page",
+    ["index", "first-hour", "guides/studies", "guides/own-queue", "models/red", "api/runs", "reference/queues", "source/examples/index"],
+)
 def test_pages_fit_their_screen(page, width, built):
     told = browser.opened(built / f"{page}.html", width)
     assert told["wide"] <= width
+    assert told["cut"] == []
 
 
 @pytest.mark.long
 @browser.needed
-def test_the_search_works_from_a_disk(built):
-    told = browser.opened(built / "search.html", 900, "?q=hystart", "models/hystart.html")
-    assert "models/hystart.html" in told["links"]
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("hystart", "models/hystart"),
+        ("bufferbloat", "guides/for-engineers"),
+        ("L4S", "validation/testbed"),
+        ("ECN", "models/ecn"),
+        ("fairness", "background/metrics"),
+        ("LaTeX", "guides/for-authors"),
+        ("MOS", "guides/traffic"),
+    ],
+)
+def test_the_search_leads_to_a_fitting_page_from_a_disk(words, page, built):
+    """Among the first five of the results, without the links of the sidebar."""
+    told = browser.opened(built / "search.html", 900, f"?q={words}", f"{page}.html", "#search-results li")
+    assert f"{page}.html" in told["links"][:5]
+
+
+@pytest.mark.long
+def test_the_first_page_has_the_logo_and_the_moving_picture(built):
+    page = (built / "index.html").read_text("utf-8")
+    assert re.search(r'<img class="sidebar-logo"[^>]+src="_static/logo\.svg', page)
+    picture = re.search(r'src="(_images/living\.svg)"', page)
+    assert picture is not None
+    drawing = (built / picture[1]).read_text("utf-8")
+    assert (
+        drawing.count("<animateTransform ") > 100 and "prefers-reduced-motion" in drawing and not re.search(r'(?:href|src)="http', drawing)
+    )
