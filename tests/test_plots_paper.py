@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import jsonschema
@@ -13,9 +14,11 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT
+from fairlane import watch
 from fairlane.base.document import json_schema
 from fairlane.base.metrics import metrics, series
 from fairlane.look import theme
+from fairlane.runs.charts import charts
 from fairlane.runs.plots import KINDS, formulas
 from fairlane.runs.plots.figure import draw
 from fairlane.runs.plots.pen import ink
@@ -27,8 +30,13 @@ GOLDEN = Path(__file__).parent / "golden" / "plots"
 
 # --- for everybody, and for paper -----------------------------------------------------------------------------
 
-_MACHADO = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
-"""Deuteranopia, severity 1 (Machado, Oliveira and Fernandes 2009, table 1)."""
+_SIGHTS = {
+    "normal": np.eye(3),
+    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]),
+    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+}
+"""Kinds of sight, severity 1 (Machado, Oliveira and Fernandes 2009, table 1)."""
 
 
 def _lab(colour: str, matrix: np.ndarray) -> np.ndarray:
@@ -39,16 +47,60 @@ def _lab(colour: str, matrix: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_neighbours_stay_apart_without_red_and_green_and_in_grey():
+def _light(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    c = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return float(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("screen", ["light", "dark"])
+def test_eight_colours_are_distinct_for_every_kind_of_sight(screen):
+    css = (ROOT / "python/fairlane/look/page.css").read_text("utf-8").split("@media screen")
+    of = dict(re.findall(r"--(\w+): (#\w{6});", css[screen == "dark"].split("}")[0]))
+    hues = [of[f"hue{i}"] for i in range(len(theme.HUES))]
+    assert screen == "dark" or tuple(hues) == theme.HUES
+    assert len(hues) == 8
+    for name, sight in _SIGHTS.items():
+        for i, a in enumerate(hues):
+            for b in hues[:i]:
+                assert np.linalg.norm(_lab(a, sight) - _lab(b, sight)) > 20, (name, a, b)
+    # Against the page, as lines need it (WCAG 2.2, criterion 1.4.11).
+    for a in hues:
+        light = sorted((_light(a), _light(of["face"])))
+        assert (light[1] + 0.05) / (light[0] + 0.05) >= 3, a
+
+
+def test_neighbours_stay_apart_in_grey():
     for i in range(12):
         for j in range(i):
             a, b = ink(i), ink(j)
-            seen = np.linalg.norm(_lab(a.colour, _MACHADO) - _lab(b.colour, _MACHADO))
-            assert seen > 11 or a.dash != b.dash, (i, j)
-            # Five curves differ by colour alone, and all of them in grey.
-            assert i > 4 or seen > 11, (theme.HUES[i], theme.HUES[j], seen)
             assert i > 6 or a.dash != b.dash
+            assert a.colour != b.colour or a.dash != b.dash
             assert i > 8 or a.marker != b.marker
+
+
+def test_a_flow_and_a_link_have_one_colour_on_every_chart():
+    """By the order of declaration, whatever a chart leaves out."""
+    net = fl.Network(duration="2s", sample="50ms")
+    net.link("a", "b", rate="5Mbit/s", delay="5ms", name="first").link(
+        "b", "c", rate="1Mbit/s", delay="5ms", name="second", queue={"droptail": {"limit": "20p"}}
+    )
+    net.flow("voice", "a", "c", udp={}, source={"cbr": {"rate": "64kbit/s", "size": "200B"}}).flow("tcp", "a", "c", tcp={}, count=9)
+    result = net.run()
+    # The queue of the second link alone, and windows without the flow that has none.
+    found = {c.name: {line.name: line.hue for line in c.lines} for c in charts(result)}
+    assert found["queue"]["second"] == 6
+    # A group has the colour of its first flow.
+    assert found["cwnd"] == {"tcp": 1}
+    assert {"voice": 0, "tcp": 1}.items() <= found["throughput"].items()
+    window = draw([("", result)], "window", flow=["tcp.4", "tcp.8"])
+    assert [window.pens[0].inks[f] for f in ("tcp.4", "tcp.8")] == [5, 9]
+    figure = result.plot("cwnd", flow="tcp.8")
+    line = figure.axes[0].lines[0]
+    assert (line.get_color(), line.get_linestyle()) == (theme.HUES[1], "--")
+    head = watch.record(net, until="1s").head
+    assert {f["name"]: f["hue"] for f in head["flows"]} == {"voice": 0, **{f"tcp.{k}": k + 1 for k in range(9)}}
+    assert {x["name"]: x["hue"] for x in head["links"] if not x["name"].endswith("reverse")} == {"first": 7, "second": 6}
 
 
 @pytest.mark.parametrize("style", [s for s in STYLES if s != "screen"])

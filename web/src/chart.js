@@ -1,7 +1,7 @@
 // Chart: uPlot with the page's colours, a legend with the values at the cursor, and keyboard control.
 
 import uPlot from "uplot";
-import { colour, dash, faint, hue } from "./look.js";
+import { colour, dash, faint, hue, variable } from "./look.js";
 import { digits, make } from "./text.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif';
@@ -287,7 +287,7 @@ export class Chart {
       const look = dash(line.hue ?? 0).length ? "dashed" : "solid";
       const mark = line.hollow ? "mark hollow" : "mark";
       const swatch = make("i", { class: `${this.marks || line.bars ? mark : look}`, "aria-hidden": "true" });
-      swatch.style.color = line.hue === null ? "var(--muted)" : `var(--hue${line.hue % 5})`;
+      swatch.style.color = line.hue === null ? "var(--muted)" : variable(line.hue);
       const made = make("button", { type: "button", "aria-pressed": "true", title: "Show or hide" }, swatch, line.name, " ", this.readings[i]);
       made.addEventListener("click", () => {
         const shown = made.getAttribute("aria-pressed") !== "true";

@@ -1,5 +1,6 @@
-// Colours: those of the page (light or dark) on a screen, the light ones on paper.
+// Colours: those of the page (light or dark) on a screen, the light ones on paper. `fairlane.look.theme` numbers flows and links.
 
+const HUES = 8;
 const dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 let paper = null;
 
@@ -12,8 +13,10 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim() || "#777";
 }
 
-export const hue = (number) => colour("hue" + (number % 5));
-export const dash = (number) => dashes[Math.floor(number / 5) % dashes.length];
+export const hue = (number) => colour("hue" + (number % HUES));
+/** Returns the pattern of a line: solid for the first eight, then others. */
+export const dash = (number) => dashes[Math.floor(number / HUES) % dashes.length];
+export const variable = (number) => `var(--hue${number % HUES})`;
 
 /** Returns a colour with transparency. */
 export function faint(text, alpha) {

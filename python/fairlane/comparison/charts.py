@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +25,13 @@ def queues(c: ComparisonData) -> list[Chart]:
     settings = [(q, short[q.label].replace("\n", "")) for q in c.settings[:MOST]]
     parts = [settings[i : i + EACH] for i in range(0, len(settings), EACH)]
     out = []
-    hues = itertools.count()
     for n, part in enumerate(parts):
         drawn = []
+        begin = n * EACH
         for q, name in part:
             times, waiting = q.series()
             drawn.append((name, downsample(np.asarray(times), np.asarray(waiting), points_per_curve(len(part)))))
-        lines = [s.line(name, next(hues)) for name, s in drawn if len(s.x)]
+        lines = [s.line(name, begin + i) for i, (name, s) in enumerate(drawn) if len(s.x)]
         if not lines:
             continue
         more = f" {len(c.settings) - MOST} more settings not drawn." if n == len(parts) - 1 and len(c.settings) > MOST else ""

@@ -25,7 +25,6 @@ MOST_GROUPS = 6
 """Most groups of flows with their own panels."""
 _WRAP = 24
 """Width of a name in characters."""
-_DASHES = ("-", "--", ":", "-.")
 _WIDE_RATIO = 6.0
 """Ratio of delays from which the axis is logarithmic."""
 CAPTIONS = {
@@ -37,7 +36,7 @@ CAPTIONS = {
 
 
 def _ink(i: int) -> tuple[str, str]:
-    return theme.HUES[i % len(theme.HUES)], _DASHES[i // len(theme.HUES) % len(_DASHES)]
+    return theme.colour(i), theme.dash(i)
 
 
 @dataclass(frozen=True)

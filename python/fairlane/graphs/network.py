@@ -84,6 +84,8 @@ class Graph:
     places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     walks: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     """Paths of mobile stations, in the units of the positions."""
+    flows: tuple[tuple[str, str], ...] = ()
+    """Sender and receiver of each flow."""
 
 
 def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
@@ -103,7 +105,8 @@ def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
     places = {name: (float(x), float(y)) for name, (x, y) in found.get("positions", {}).items()}
     ways_of = [w for c in found.get("channels", []) for w in c.get("ways", [])]
     walks = {w["node"]: tuple((float(x), float(y)) for x, y in w["points"]) for w in ways_of}
-    return Graph(str(resolved.get("name") or title), nodes, tuple(links), places, walks)
+    flows = tuple((f["from"], f["to"]) for f in found["flows"])
+    return Graph(str(resolved.get("name") or title), nodes, tuple(links), places, walks, flows)
 
 
 def _way(x: Mapping[str, Any]) -> Way:

@@ -1,4 +1,4 @@
-"""Positions of nodes in a drawing, in pixels: from the scenario, else with distances proportional to hops."""
+"""Positions of nodes in a drawing, in pixels: from the scenario, else in columns from senders to receivers, else by hops."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from ..look.layout import stress_layout
+from .layers import layered
 from .network import Graph
 
 _GOLDEN = math.pi * (3 - math.sqrt(5))
@@ -31,7 +32,10 @@ def node_positions(graph: Graph) -> dict[str, Point]:
     known = any(n in graph.places for n in names)
     if not known:
         sources = {n.name for n in graph.nodes if n.sends}
-        at = stress_layout(names, links, sources) if len(names) <= _BY_DISTANCE else _spiral(names, links)
+        if len(names) > _BY_DISTANCE:
+            at = _spiral(names, links)
+        else:
+            at = layered(names, links, graph.flows) or stress_layout(names, links, sources)
     else:
         at = _place_rest({n: graph.places[n] for n in names if n in graph.places}, names, links)
     return _scaled(_separate(at), links, stretched=known)

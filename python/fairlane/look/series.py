@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .charts import end_labels
-from .theme import MUTED, hue
+from .theme import MUTED, dash, hue, hue_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as MplAxes
@@ -46,7 +46,7 @@ class Series:
         """Draws the panel."""
         for i, t in enumerate(self.traces):
             values = [float("nan") if v is None else v for v in t.values]
-            ax.plot(t.times, values, color=hue(t.name, i), lw=1.0, zorder=3)
+            ax.plot(t.times, values, color=hue(t.name, i), ls=dash(hue_number(t.name, i)), lw=1.0, zorder=3)
         if self.level is not None:
             ax.axhline(self.level, color=MUTED, lw=0.9, ls="--", zorder=2)
         if self.bottom is not None:

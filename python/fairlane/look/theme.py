@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .texts import sanitize
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 INK, MUTED, GRID, FACE = "#1b2430", "#5f6b7a", "#dfe4ea", "#fdfdfe"
 """Text, secondary text, grid lines, and page background."""
 
-HUES = ("#0072b2", "#d55e00", "#007e5b", "#a64d84", "#8a6d00")
-"""Distinct with all common colour blindness (after Okabe and Ito), and dark enough for text on white."""
+HUES = ("#0072b2", "#d55e00", "#005136", "#6b006b", "#868694", "#5e4300", "#bc795e", "#a10dff")
+"""Colours of flows, links and curves: distinct with normal sight and each kind of colour blindness, and visible on white.
+
+From the ninth on, a curve has a pattern (`dash`). `page.css` has the colours of dark screens.
+"""
 
 TINTS = ("#d9efe6", "#fbeecb", "#f8dcd2")
 """Backgrounds of regions: free, careful, full."""
@@ -28,17 +31,60 @@ VARIABLES = {
 }  # fmt: skip
 """CSS variable of each colour."""
 
+_DASHES = ("-", "--", ":", "-.")
 _NAMED = {"DropTail": 0, "RED": 1, "TCP": 2, "UDP": 3}
 
 
 def hue(name: str, number: int = 0) -> str:
     """Returns the colour of a curve: by its name if that has a fixed colour, else by its number."""
-    return HUES[hue_number(name, number) % len(HUES)]
+    return colour(hue_number(name, number))
 
 
 def hue_number(name: str, number: int) -> int:
     """Returns the number of the colour of a curve; see `hue`."""
     return _NAMED.get(name, number)
+
+
+def colour(number: int) -> str:
+    """Returns the colour with a number."""
+    return HUES[number % len(HUES)]
+
+
+def dash(number: int) -> str:
+    """Returns the pattern of a curve by the number of its colour.
+
+    >>> dash(7), dash(8)
+    ('-', '--')
+    """
+    return _DASHES[number // len(HUES) % len(_DASHES)]
+
+
+def flow_numbers(flows: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Returns the number of the colour of each flow, given by group and name in the order of declaration.
+
+    A group has the number of its first flow.
+
+    >>> flow_numbers([("web", "web.0"), ("web", "web.1"), ("call", "call")])
+    {'web.0': 0, 'web': 0, 'web.1': 1, 'call': 2}
+    """
+    out: dict[str, int] = {}
+    for number, (group, name) in enumerate(flows):
+        out[name] = number
+        out.setdefault(group, number)
+    return out
+
+
+def link_numbers(links: Sequence[str]) -> dict[str, int]:
+    """Returns the number of the colour of each link direction in the order of declaration, reverse directions last.
+
+    Flows are numbered from the first colour and links from the last, so that a few flows and a few links share none.
+
+    >>> link_numbers(["a", "a.reverse", "b"])
+    {'a': 7, 'b': 6, 'a.reverse': 5}
+    """
+    n = len(HUES)
+    order = sorted(links, key=lambda name: name.endswith(".reverse"))
+    return {name: n - 1 - k % n + n * (k // n) for k, name in enumerate(order)}
 
 
 def style() -> dict[Any, Any]:

@@ -44,7 +44,7 @@ class Line:
     high: Sequence[float | None] = ()
     """Upper end of a band or of intervals; the chart's `ends` names both ends."""
     hue: int | None = 0
-    """Number of the colour, and of the dash from the fifth on; None: grey marks only."""
+    """Number of the colour, with a pattern from the ninth on; None: grey marks only."""
     bars: bool = False
     """True for marks with intervals instead of a band."""
     mark: str = "dot"

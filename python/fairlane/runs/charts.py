@@ -12,6 +12,7 @@ from ..base.format import scale
 from ..base.format import seconds as as_seconds
 from ..base.metrics import unit, within
 from ..look.web_charts import Chart, Line, downsample, points_per_curve, resolution_note
+from .colours import colours
 from .groups import members
 from .tables import intervals, series, series_names
 
@@ -74,7 +75,7 @@ def flows_over_time(result: ResultData, what: str) -> Chart | None:
         note = "Sum over the flows of each group." if rate else "Mean over the flows of each group; the band covers all of them."
     shown = _largest(frame, "flow", MOST_LINES)
     left = frame["flow"].n_unique() - len(shown)
-    lines, label, spans = _lines(frame, "flow", shown, unit(what), rate)
+    lines, label, spans = _lines(result, frame, "flow", shown, unit(what), rate)
     more = f"{left} more with smaller means are not drawn." if left else ""
     caption = " ".join(x for x in (note, resolution_note(spans, rate), more, seed_note(result)) if x)
     title = _TITLES.get(what, what.replace("_", " "))
@@ -93,7 +94,7 @@ def links_over_time(result: ResultData) -> Chart | None:
     if not isinstance(most, float) or most <= 0:
         return None
     shown = top.filter(pl.col("value") > 0.05 * most)["link"].head(MOST_LINES).to_list()
-    lines, _, spans = _lines(frame.select("time", "link", "value"), "link", shown, "packets", False)
+    lines, _, spans = _lines(result, frame.select("time", "link", "value"), "link", shown, "packets", False)
     if len(shown) == 1 and "avg" in series_names(result, "link_series"):
         average = (
             _finite(series(result, "link_series", "avg"), "avg")
@@ -121,18 +122,21 @@ def _largest(frame: pl.DataFrame, key: str, most: int) -> list[str]:
     return [n for n in frame[key].unique(maintain_order=True).to_list() if n in set(top)]
 
 
-def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, rate: bool) -> tuple[list[Line], str, list[float]]:
+def _lines(
+    result: ResultData, frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, rate: bool
+) -> tuple[list[Line], str, list[float]]:
     """Returns curves in a readable unit, its name, and the time per point of each curve."""
     typical = frame.filter(pl.col(key).is_in(list(names)))["value"].abs().quantile(0.9)
     factor, label = scale(measured, float(typical or 0.0))
     # Over steps of a few packets a rate jumps between zero and the link rate: fewer points, each the rate over a longer time.
     most = min(points_per_curve(len(names)), 300) if rate else points_per_curve(len(names))
     lines, spans = [], []
+    hues = colours(result, key)
     for i, name in enumerate(names):
         own = frame.filter(pl.col(key) == name).sort("time")
         given = {k: own[k].to_numpy().astype(float) * factor for k in ("low", "high") if k in own.columns}
         thinned = downsample(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
-        lines.append(thinned.line(name, i))
+        lines.append(thinned.line(name, hues.number(name, other=i)))
         spans.append(thinned.span)
     return lines, _PACKETS.get(label, label), spans
 
@@ -163,6 +167,7 @@ def each_flow(result: ResultData) -> Chart | None:
     fy, ny = scale("bit/s", max(iv.mean or 0.0 for iv in means.values()))
     lines = []
     several = len(result.info) > 1
+    hues = colours(result, "flow")
     for i, group in enumerate(_first(dict.fromkeys(of.get(f, "") for f in rows["flow"]))):
         own = [(f, d) for f, d in rows.select("flow", "delay_mean").iter_rows() if of.get(f, "") in group]
         ivs = [means[f] for f, _ in own]
@@ -170,7 +175,7 @@ def each_flow(result: ResultData) -> Chart | None:
         name = group[0] if len(group) == 1 else "other groups"
         y = [_times(iv.mean, fy) for iv in ivs]
         x, names = [fx * d for _, d in own], [f for f, _ in own]
-        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=names))
+        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=hues.number(group[0], other=i), labels=names))
     caption = "One mark per flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
     return Chart("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
                 ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
@@ -187,12 +192,14 @@ def each_group(result: ResultData) -> Chart | None:
     fy, ny = scale("bit/s", max(goodput.mean or 0.0 for _, goodput in of.values()))
     lines = []
     several = len(result.info) > 1
+    hues = colours(result, "flow")
     for i, group in enumerate(_first(dict.fromkeys(of))):
         own = [of[g] for g in group]
         low, high = ([_times(x, fy) for x in ends] for ends in ([g.low for _, g in own], [g.high for _, g in own]))
         name = group[0] if len(group) == 1 else "other groups"
         x, y = [fx * (d.mean or 0.0) for d, _ in own], [fy * (g.mean or 0.0) for _, g in own]
-        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=list(group)))
+        hue = hues.number(group[0], other=i)
+        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=hue, labels=list(group)))
     caption = "One mark per group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
     return Chart("groups", "Delay and goodput per flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
                 kind="dots", ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
@@ -221,6 +228,7 @@ def shares(result: ResultData) -> Chart | None:
         return None
     factor, label = scale("bit/s", float(means["goodput"].quantile(0.9) or 0.0))
     lines = []
+    hues = colours(result, "flow")
     for i, group in enumerate(_first(dict.fromkeys(of.get(f, "") for f in means["flow"]))):
         own = np.sort([g * factor for f, g in means.iter_rows() if of.get(f, "") in group])
         name = f"{group[0] if len(group) == 1 else 'other groups'} ({len(own)} flow{'s' * (len(own) != 1)})"
@@ -228,7 +236,7 @@ def shares(result: ResultData) -> Chart | None:
         values = np.quantile(own, at) if len(own) > _QUANTILES else own
         # Among flows of equal goodput the last one counts, as in a cumulative distribution.
         step = dict(zip(values.tolist(), at.tolist(), strict=True))
-        lines.append(Line(name, list(step), list(step.values()), hue=i))
+        lines.append(Line(name, list(step), list(step.values()), hue=hues.number(group[0], other=i)))
     caption = f"Cumulative distribution of the goodput of flows{': means over the runs' if len(result.info) > 1 else ''}."
     return Chart(
         "shares", "Distribution of goodput among the flows", f"goodput of a flow ({label})", "share of the flows", lines, caption=caption

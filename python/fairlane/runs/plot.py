@@ -15,6 +15,7 @@ from ..base.format import seconds as as_seconds
 from ..base.metrics import series_of, unit
 from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
+from .colours import colours
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, groups_of, members
 from .headings import heading
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 MAX_LINES = 12
 """Most links or flows that are drawn by default; above that, flows are drawn as means of their groups."""
 KINDS = ("lines", "bars")
-_DASHES = ("-", "--", ":", "-.")
 _SIZE = (7.0, 3.6)
 _LOWER = 2.5
 """Height of each of several panels, inches."""
@@ -238,8 +238,10 @@ class Lines(_Part):
         found = curves(self.result, self.table, self.what, self.of, self.aggregate or "mean", shown)
         factor, label = scale(unit(self.what), _typical(found))
         handles = []
+        own_colours = colours(self.result, self.table.partition("_")[0])
         for i, c in enumerate(found):
-            colour, dash = theme.HUES[i % len(theme.HUES)], _DASHES[i // len(theme.HUES) % len(_DASHES)]
+            number = own_colours.number(c.name, self.of[c.name], i)
+            colour, dash = theme.colour(number), theme.dash(number)
             handles += axes.plot(c.times, c.values * factor, dash, color=colour, linewidth=1.1, zorder=3)
             if c.low is not None and c.high is not None:
                 axes.fill_between(c.times, c.low * factor, c.high * factor, color=colour, alpha=0.2, linewidth=0, zorder=2)

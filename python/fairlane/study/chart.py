@@ -35,7 +35,6 @@ _LOG_RATIO = 4.0
 _MOST_NUMBERS = 150
 """Fields of a heatmap that have their number in them."""
 _MARKS = ("o", "s", "D", "^", "v")
-_DASHES = ("-", "--", ":", "-.")
 _LONGEST = 26
 """Letters of a label next to a picture."""
 
@@ -96,10 +95,6 @@ def _geometric(xs: Sequence[float]) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _colour(i: int) -> str:
-    return theme.HUES[i % len(theme.HUES)]
 
 
 @dataclass(frozen=True)
@@ -273,17 +268,16 @@ class Chart:
             means = [(iv.mean or 0.0) * s.factor for _, iv in rows]
             lows = [(iv.low if iv.low is not None else iv.mean or 0.0) * s.factor for _, iv in rows]
             highs = [(iv.high if iv.high is not None else iv.mean or 0.0) * s.factor for _, iv in rows]
-            dash = _DASHES[i // len(theme.HUES) % len(_DASHES)]
-            ax.plot(at, means, dash, color=_colour(i), lw=1.6, zorder=3)
+            ax.plot(at, means, theme.dash(i), color=theme.colour(i), lw=1.6, zorder=3)
             if len(levels) <= _MOST_BARS:
                 below = [max(0.0, m - low) for m, low in zip(means, lows, strict=True)]
                 above = [max(0.0, high - m) for m, high in zip(means, highs, strict=True)]
                 mark = _MARKS[i % len(_MARKS)]
-                ax.errorbar(at, means, [below, above], fmt=mark, ms=4.2, capsize=2.4, lw=1.1, color=_colour(i), zorder=4)
+                ax.errorbar(at, means, [below, above], fmt=mark, ms=4.2, capsize=2.4, lw=1.1, color=theme.colour(i), zorder=4)
             else:
-                ax.fill_between(at, lows, highs, color=_colour(i), alpha=0.2, lw=0, zorder=2)
+                ax.fill_between(at, lows, highs, color=theme.colour(i), alpha=0.2, lw=0, zorder=2)
             if name:
-                ends.append(((at[-1], means[-1]), _short(name), _colour(i)))
+                ends.append(((at[-1], means[-1]), _short(name), theme.colour(i)))
         if numbers and min(xs) > 0 and ("x" in self.plot.log or _geometric(xs)):
             ax.set_xscale("log")
             _plain(ax.xaxis)
@@ -311,7 +305,7 @@ class Chart:
             means = [(iv.mean or 0.0) * s.factor for _, iv in rows]
             half = _errors([iv for _, iv in rows], s.factor)
             alpha = 0.85 if k < len(theme.HUES) else 0.5
-            ax.bar(at, means, width * 0.92, color=_colour(k), alpha=alpha, label=_short(name), zorder=2)
+            ax.bar(at, means, width * 0.92, color=theme.colour(k), alpha=alpha, label=_short(name), zorder=2)
             ax.errorbar(at, means, half, fmt="none", ecolor=theme.INK, capsize=2.4, lw=1.1, zorder=3)
         self._category_ticks(ax, range(len(levels)))
         ax.set_xlim(-0.6, len(levels) - 0.4)
@@ -332,7 +326,7 @@ class Chart:
             own = frame if by is None else frame.filter(pl.col(self.plot.by) == by)
             if own.is_empty():
                 continue
-            mark, colour = _MARKS[i % len(_MARKS)], _colour(i)
+            mark, colour = _MARKS[i % len(_MARKS)], theme.colour(i)
             ax.plot(own[x] * sx.factor, own[y] * sy.factor, ".", ms=3, color=colour, alpha=0.35, mew=0, zorder=2)
             parts = [part for _, part in own.group_by(["combination"], maintain_order=True)]
             across, up = ([interval(p[m].to_list(), r.spec.confidence, _within(r, m)) for p in parts] for m in (x, y))
@@ -388,14 +382,14 @@ class Chart:
         for k, colour in enumerate(by):
             own = frame if colour is None else frame.filter(pl.col(self.plot.by) == colour)
             data = [(own.filter(pl.col(self.plot.x) == x)[self.plot.y] * s.factor).to_list() for x in levels]
-            ink = {"color": _colour(k), "lw": 1.1}
+            ink = {"color": theme.colour(k), "lw": 1.1}
             at = [i - 0.4 + (k + 0.5) * width for i in range(len(levels))]
-            dots = {"marker": ".", "ms": 4, "mfc": _colour(k), "mec": "none"}
+            dots = {"marker": ".", "ms": 4, "mfc": theme.colour(k), "mec": "none"}
             look: dict[str, Any] = {name: ink for name in ("boxprops", "whiskerprops", "capprops")}
             look |= {"medianprops": {**ink, "lw": 2}, "flierprops": dots}
             ax.boxplot(data, positions=at, widths=width * 0.8, manage_ticks=False, **look)
             if colour is not None:
-                ax.plot([], [], color=_colour(k), lw=2, label=_short(self._names()[k]))
+                ax.plot([], [], color=theme.colour(k), lw=2, label=_short(self._names()[k]))
         self._category_ticks(ax, range(len(levels)))
         ax.set_xlim(-0.6, len(levels) - 0.4)
         ax.set_ylabel(s.label)
@@ -409,8 +403,7 @@ class Chart:
             own = frame if by is None else frame.filter(pl.col(self.plot.by) == by)
             if own.is_empty():
                 continue
-            dash = _DASHES[i // len(theme.HUES) % len(_DASHES)]
-            ax.ecdf((own[self.plot.y] * s.factor).to_numpy(), color=_colour(i), ls=dash, lw=1.5, label=_short(name))
+            ax.ecdf((own[self.plot.y] * s.factor).to_numpy(), color=theme.colour(i), ls=theme.dash(i), lw=1.5, label=_short(name))
         values = (self.result._runs[self.plot.y].drop_nulls() * s.factor).to_list()
         if "x" in self.plot.log and values and min(values) > 0:
             ax.set_xscale("log")

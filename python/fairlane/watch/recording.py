@@ -170,7 +170,9 @@ def save(
 def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int]) -> list[int]:
     values = 9 * len(head["links"]) + 10 * len(head["flows"])
     steps = max(60, min(STEPS, _VALUES // values))
-    return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | {at for at in more if at > first})
+    # Counters restart at the end of the warm-up: their values just before it complete the totals.
+    also = {at for at in (*more, head["warmup"] - 1) if first < at < last}
+    return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | also)
 
 
 def _choose_sampling(sim: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:

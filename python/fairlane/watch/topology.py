@@ -10,6 +10,7 @@ from .. import _core
 from ..base.literals import si
 from ..graphs.network import graph_of, shown
 from ..graphs.positions import node_positions
+from ..look.theme import flow_numbers, link_numbers
 
 if TYPE_CHECKING:
     from ..runs.simulation import Simulation
@@ -44,13 +45,16 @@ def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> d
     by_name = {w["name"]: w for w in ways}
     links = [by_name[name] for name in sim.links]
     order = {w["name"]: i for i, w in enumerate(links)}
+    hues = link_numbers([*sim.links])
     for w in links:
+        w["hue"] = hues[w["name"]]
         other = w["name"].removesuffix(".reverse") if w["name"].endswith(".reverse") else f"{w['name']}.reverse"
         w["other"] = order.get(other, -1)
+    hues = flow_numbers((f["group"], f["name"]) for f in found["flows"])
     flows = [
         {
             "name": f["name"], "from": number[f["from"]], "to": number[f["to"]], "group": f["group"], "transport": str(f["transport"]),
-            "mss": _segment(resolved["flows"].get(f["group"]) or {}),
+            "mss": _segment(resolved["flows"].get(f["group"]) or {}), "hue": hues[f["name"]],
         }
         for f in found["flows"]
     ]  # fmt: skip
@@ -58,6 +62,7 @@ def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> d
         "name": graph.title or title, "nodes": nodes, "links": links, "flows": flows, "states": list(STATES),
         "map": bool(found.get("channels")),
         "pace": _pace(ways), "seed": sim.seed, "duration": sim._core.end // 1000,
+        "warmup": span(str(resolved.get("warmup") or "0s"), "warm-up"),
     }  # fmt: skip
 
 

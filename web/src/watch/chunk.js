@@ -2,7 +2,7 @@
 // Times are integer nanoseconds, exact in doubles for a hundred days.
 
 export const LINK = ["rate", "delay", "packets", "bytes", "sent", "sentPackets", "drops", "losses", "marks"];
-export const FLOW = ["cwnd", "ssthresh", "inFlight", "srtt", "delivered", "written", "again", "timeouts", "state", "begun"];
+export const FLOW = ["cwnd", "ssthresh", "inFlight", "srtt", "delivered", "arrived", "again", "timeouts", "state", "begun"];
 export const KIND = { pass: 0, wait: 1, go: 2, drop: 3, out: 4, lost: 5, here: 6, timeout: 7, mark: 8 };
 export const BIT = { marked: 16, again: 32, back: 64, timed: 128 };
 

@@ -1,122 +1,229 @@
-// Charts of windows, queues and rates over time, drawn as time advances.
+// Charts of windows, throughputs, queues and link rates over time. A line is drawn once; what is not yet reached lies behind a veil.
 
 import uPlot from "uplot";
-import { colour, dash, hue } from "../look.js";
+import { colour, dash, faint, hue } from "../look.js";
 import { make } from "../text.js";
 
-const MOST = 6;
+const MOST_FLOWS = 300;
+const MOST_LINKS = 8;
+const MOST_POINTS = 1200;
+const AGAIN = 300; // milliseconds between two drawings of a live run
+const LEAST = 4; // stills per point of a rate: over single packets it jumps between zero and the link rate
+const SHARE = 60; // points of a rate over the run
 
-/** Three charts of the run and its branch. */
+/** Rate in Mbit/s of bytes between two stills. */
+const rate = (bytes, s, before) => (s.time > before.time ? (bytes * 8e3) / (s.time - before.time) : null);
+
+const PARTS = [
+  { key: "windows", title: "Congestion window (packets)", of: "flow", value: (r, s, i, model) => r.ofFlow(s, i, "cwnd") / model.flows[i].mss },
+  { key: "rates", title: "Throughput of each flow (Mbit/s)", of: "flow", over: (r, s, b, i) => rate(s.arrived[i] - b.arrived[i], s, b) },
+  { key: "queues", title: "Queue length (packets)", of: "link", value: (r, s, i) => r.ofLink(s, i, "packets") },
+  {
+    key: "crossed", title: "Rate of each link (Mbit/s)", of: "link",
+    // A packet counts when its transmission starts: what is not yet on the link is left out.
+    over: (r, s, b, i) => Math.min(rate(s.crossed[i] - b.crossed[i], s, b), Math.max(r.ofLink(s, i, "rate"), r.ofLink(b, i, "rate")) / 1e6),
+  },
+];
+
+/** Four charts of the run and its branch. */
 export class Curves {
-  constructor(model) {
+  constructor(model, say) {
     this.model = model;
+    this.say = say;
     this.place = make("div", { class: "curves" });
-    this.parts = [
-      { key: "windows", title: "cwnd (packets)", of: (f, s, i) => f.ofFlow(s, i, "cwnd") / model.flows[i].mss, flows: true },
-      { key: "queues", title: "Queue length (packets)", of: (f, s, i) => f.ofLink(s, i, "packets"), flows: false },
-      { key: "rates", title: "Throughput (Mbit/s)", of: null, flows: true },
-    ].map((part) => ({ ...part, at: make("figure", { class: "curve-of" }) }));
+    this.zoom = null;
+    this.built = 0; // drawings of all lines
+    this.parts = PARTS.map((part) => {
+      const wide = make("button", { type: "button", class: "wide", "aria-pressed": "false", "aria-label": `Enlarge: ${part.title}`, title: "Enlarge (e)" }, "\u2922");
+      const box = make("div", { class: "plot", role: "img", "aria-label": part.title });
+      const at = make("figure", { class: "curve-of", "data-curve": part.key }, make("figcaption", {}, part.title, wide), box);
+      const made = { ...part, at, box, wide, lines: [] };
+      wide.addEventListener("click", () => this.enlarge(made));
+      box.addEventListener("click", () => (made.dragged ? (made.dragged = false) : this.enlarge(made)));
+      return made;
+    });
     this.place.append(...this.parts.map((p) => p.at));
+    new ResizeObserver(() => this.fit()).observe(this.place);
   }
 
-  /** Selects the lines: flows, or the longest queues. */
-  chosen(recording, part, state) {
-    if (part.flows) {
-      if (state.flow >= 0) return [state.flow];
+  /** Selects the lines: all flows, and the links whose queues grew longest, in their order. */
+  chosen(recording, part) {
+    if (part.of === "flow") {
       // Only TCP flows have a window, if there are any.
       const all = this.model.flows.map((_, i) => i);
       const own = part.key === "windows" ? all.filter((i) => this.model.flows[i].transport === "tcp") : all;
-      return (own.length ? own : all).slice(0, MOST);
+      return (own.length ? own : all).slice(0, MOST_FLOWS);
     }
-    const chosen = /^link (\d+)$/.exec(state.chosen ?? "");
-    const peak = this.model.links.map((_, i) => recording.stills.reduce((m, s) => Math.max(m, recording.ofLink(s, i, "packets")), 0));
-    const order = peak.map((_, i) => i).sort((a, b) => peak[b] - peak[a]).filter((i) => peak[i] > 0).slice(0, 3);
-    if (chosen && !order.includes(Number(chosen[1]))) order.unshift(Number(chosen[1]));
-    return order.length ? order : [0];
+    return this.links(recording);
   }
 
-  build(recordings, state) {
-    this.recordings = recordings;
-    this.sign = this.key(recordings, state);
+  links(recording) {
+    this.peak ??= new Float64Array(this.model.links.length);
+    const { stills } = recording;
+    for (let k = recording.endless ? Math.max(0, stills.length - 200) : 0; k < stills.length; k += 1) {
+      this.peak.forEach((p, i) => (this.peak[i] = Math.max(p, recording.ofLink(stills[k], i, "packets"))));
+    }
+    const queued = this.model.links.map((_, i) => i).sort((a, b) => this.peak[b] - this.peak[a]).filter((i) => this.peak[i] > 1).slice(0, MOST_LINKS);
+    if (!queued.length) queued.push(this.peak.indexOf(Math.max(...this.peak)));
+    const picked = [...(this.picked ?? [])].filter((x) => x.startsWith("link")).map((x) => Number(x.slice(5)));
+    return [...new Set([...queued, ...picked])].sort((a, b) => a - b);
+  }
+
+  number(part, i) {
+    return (part.of === "flow" ? this.model.flows : this.model.links)[i].hue;
+  }
+
+  /** Returns true if other lines were picked than this one. */
+  dimmed(part, i) {
+    const own = [...(this.picked ?? [])].filter((x) => x.startsWith(part.of));
+    return own.length > 0 && !own.includes(`${part.of} ${i}`);
+  }
+
+  build(recordings) {
+    this.built += 1;
     for (const part of this.parts) {
+      part.lines = this.chosen(recordings[0], part);
+      part.count = recordings.length;
       part.plot?.destroy();
-      part.lines = this.chosen(recordings[0], part, state);
-      const names = part.lines.map((i) => (part.flows ? this.model.flows[i].name : this.model.links[i].name));
-      const more = part.flows && state.flow < 0 && part.lines.length === MOST && this.model.flows.length > MOST ? ` of the first ${MOST} flows` : "";
       const series = [{}];
       recordings.forEach((_, k) =>
-        part.lines.forEach((i, n) => {
-          const number = part.flows ? i : n;
-          series.push({ label: names[n], stroke: () => hue(number), width: 1.8, dash: k ? [6, 4] : dash(number), points: { show: false }, spanGaps: true });
+        part.lines.forEach((i) => {
+          const number = this.number(part, i);
+          series.push({ stroke: () => (this.dimmed(part, i) ? faint(hue(number), 0.15) : hue(number)), width: 1.8, dash: k ? [6, 4] : dash(number), points: { show: false }, spanGaps: true });
         }),
       );
       const axis = { stroke: () => colour("muted"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-      part.at.replaceChildren(make("figcaption", {}, part.title + more), (part.box = make("div", { class: "plot", role: "img", "aria-label": part.title })));
-      const key = make("p", { class: "key" });
-      names.forEach((name, n) => {
-        const swatch = make("i", { "aria-hidden": "true" });
-        swatch.style.background = `var(--hue${(part.flows ? part.lines[n] : n) % 5})`;
-        key.append(make("span", {}, swatch, name));
-      });
-      if (recordings.length > 1) key.append(make("span", { class: "muted" }, "dashed: the other future"));
-      part.at.append(key);
       part.plot = new uPlot(
         {
-          width: Math.max(220, part.at.clientWidth), height: this.height(), cursor: { show: false }, legend: { show: false }, series, padding: [8, 10, 0, 0],
+          ...this.size(part), series, padding: [8, 12, 0, 0], legend: { show: false },
+          cursor: { points: { show: false }, y: false, drag: { x: true, y: false, setScale: false, dist: 6 }, bind: { dblclick: () => () => this.zoomed(null) } },
           scales: { x: { time: false, range: () => this.range() }, y: { range: (u, low, high) => [0, Math.max(1e-3, (high || 1) * 1.08)] } },
-          axes: [{ ...axis, size: 28 }, { ...axis, size: 46 }],
+          axes: [{ ...axis, size: 30, values: (u, splits) => splits.map((v) => `${Number(v.toPrecision(6))} s`) }, { ...axis, size: 48 }],
+          hooks: { setSelect: [(u) => this.selected(u, part)] },
         },
         this.columns(recordings, part),
         part.box,
       );
+      part.veil = make("div", { class: "veil", "aria-hidden": "true" });
+      part.plot.over.append(make("div", { class: "veiled" }, part.veil));
     }
   }
 
-  height() {
-    return innerWidth < 480 ? 130 : Math.max(130, Math.min(240, innerHeight * 0.19));
+  size(part) {
+    const large = part.at.classList.contains("large");
+    const high = innerWidth < 544 ? 170 : Math.max(190, Math.min(420, innerHeight * 0.27));
+    return { width: Math.max(200, part.box.clientWidth), height: Math.round(large ? Math.min(innerHeight * 0.75, 2 * high) : high) };
+  }
+
+  fit() {
+    for (const part of this.parts) {
+      const { width, height } = this.size(part);
+      if (part.plot && (part.plot.width !== width || part.plot.height !== height)) part.plot.setSize({ width, height });
+    }
+    this.veils();
   }
 
   range() {
-    return [this.low, Math.max(this.high, this.low + 1e-6)];
+    const [low, high] = this.zoom ?? this.span ?? [0, 1];
+    return [low, Math.max(high, low + 1e-9)];
   }
 
-  key(recordings, state) {
-    return [recordings.length, state.flow, state.chosen, innerWidth].join("|");
+  selected(u, part) {
+    if (u.select.width < 4) return;
+    part.dragged = true;
+    const ends = [u.select.left, u.select.left + u.select.width].map((x) => u.posToVal(x, "x"));
+    u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    this.zoomed(ends);
+  }
+
+  /** Shows a part of the time in all charts; null for all of it. */
+  zoomed(ends) {
+    this.zoom = ends;
+    this.place.classList.toggle("zoomed", ends !== null);
+    this.say(ends ? `charts from ${Number(ends[0].toPrecision(4))} s to ${Number(ends[1].toPrecision(4))} s` : "charts of all of the time");
+    this.rescale();
+  }
+
+  /** Zooms around a time in seconds by a factor. */
+  around(time, factor) {
+    const [low, high] = this.range();
+    const wide = (high - low) * factor;
+    if (wide >= this.span[1] - this.span[0]) {
+      this.zoomed(null);
+      return;
+    }
+    const from = Math.max(this.span[0], Math.min(this.span[1] - wide, time - wide / 2));
+    this.zoomed([from, from + wide]);
+  }
+
+  rescale() {
+    const [min, max] = this.range();
+    for (const part of this.parts) part.plot?.setScale("x", { min, max });
+    this.veils();
+  }
+
+  enlarge(part) {
+    for (const p of this.parts) {
+      const large = p === part && !p.at.classList.contains("large");
+      p.at.classList.toggle("large", large);
+      p.wide.setAttribute("aria-pressed", String(large));
+    }
+    this.fit();
+  }
+
+  /** Enlarges the next chart, or none after the last. */
+  enlargeNext() {
+    const at = this.parts.findIndex((p) => p.at.classList.contains("large"));
+    this.enlarge(this.parts[at + 1] ?? this.parts[at]);
   }
 
   columns(recordings, part) {
-    const times = new Set();
-    const rows = recordings.map((recording) => {
-      const end = recording.index(this.time ?? recording.edge) + 1;
-      // About as many points as pixels.
-      const stills = recording.stills.slice(0, end);
-      const step = Math.max(1, Math.ceil(stills.length / 700));
-      const some = stills.filter((_, i) => i % step === 0 || i === stills.length - 1);
-      some.forEach((s) => times.add(s.time));
-      return new Map(
-        some.map((s, n) => {
-          // Mean over an interval: over single packets a rate jumps between zero and the link rate.
-          const before = some[Math.max(0, n - Math.max(4, Math.round(some.length / 60)))];
-          return [s.time, part.lines.map((i) => (part.of ? part.of(recording, s, i) : n > 0 ? Math.max(0, ((recording.ofFlow(s, i, "delivered") - recording.ofFlow(before, i, "delivered")) * 8e3) / (s.time - before.time)) : null))];
-        }),
-      );
-    });
-    const xs = [...times].sort((a, b) => a - b);
-    const out = [xs.map((t) => t / 1e9)];
-    rows.forEach((row) => part.lines.forEach((_, n) => out.push(xs.map((t) => row.get(t)?.[n] ?? null))));
-    return out;
+    return uPlot.join(
+      recordings.map((recording) => {
+        const { stills } = recording;
+        const step = Math.max(1, Math.ceil(stills.length / MOST_POINTS));
+        const some = stills.filter((_, i) => i % step === 0 || i === stills.length - 1);
+        const back = Math.max(LEAST, Math.round(some.length / SHARE));
+        const rows = part.lines.map((i) => some.map((s, n) => (part.value ? part.value(recording, s, i, this.model) : n > 0 ? part.over(recording, s, some[Math.max(0, n - back)], i) : null)));
+        return [some.map((s) => s.time / 1e9), ...rows];
+      }),
+    );
   }
 
-  /** Draws the charts up to a time. */
-  draw(recordings, time, span, state) {
-    [this.low, this.high] = span;
+  /** Draws the charts up to a time; `live`: the run still grows. */
+  draw(recordings, time, span, live, picked) {
+    this.span = span;
     this.time = time;
-    if (this.sign !== this.key(recordings, state) || (this.parts[1].lines.length < 2 && (this.tried ?? 0) + 1000 < performance.now())) {
-      this.tried = performance.now();
-      this.build(recordings, state);
-      return;
+    const sign = `${recordings.length}|${[...picked].join()}`;
+    const now = performance.now();
+    this.picked = picked;
+    if (this.sign !== sign || (live && this.links(recordings[0]).join() !== this.parts[2].lines.join())) {
+      this.sign = sign;
+      this.build(recordings);
+      this.fresh = now;
+    } else if (live && now - this.fresh > AGAIN && this.edge !== recordings[0].edge) {
+      for (const part of this.parts) part.plot.setData(this.columns(recordings, part));
+      this.edge = recordings[0].edge;
+      this.fresh = now;
     }
-    for (const part of this.parts) part.plot.setData(this.columns(recordings, part));
+    // A zoomed part moves with the time.
+    if (this.zoom && (time / 1e9 > this.zoom[1] || time / 1e9 < this.zoom[0])) {
+      const wide = this.zoom[1] - this.zoom[0];
+      const from = Math.max(span[0], Math.min(span[1] - wide, time / 1e9 - wide * 0.1));
+      this.zoom = [from, from + wide];
+      this.rescale();
+    }
+    this.veils();
+  }
+
+  veils() {
+    for (const { plot, veil } of this.parts) {
+      if (!plot) continue;
+      const at = Math.max(-9, Math.min(plot.over.clientWidth, plot.valToPos((this.time ?? 0) / 1e9, "x")));
+      if (plot.veiled === at) continue;
+      plot.veiled = at;
+      veil.style.transform = `translateX(${at.toFixed(1)}px)`;
+    }
   }
 
   redraw() {

@@ -20,6 +20,7 @@ async function begin() {
     };
     player.acts.fill();
   }
+  now.textContent = `seed ${model.seed}`;
   document.body.dataset.ready = "yes";
   player.start();
   globalThis.fairlaneWatch = player;

@@ -1,9 +1,8 @@
 // Side panel: state of the selected queue or flow, and controls of a live simulation.
 
 import { digits, make } from "../text.js";
+import { rateText, spanText } from "./units.js";
 
-export const rateText = (v) => (v >= 1e9 ? `${digits(v / 1e9)} Gbit/s` : v >= 1e6 ? `${digits(v / 1e6)} Mbit/s` : v >= 1e3 ? `${digits(v / 1e3)} kbit/s` : `${digits(v)} bit/s`);
-export const spanText = (ns) => (ns >= 1e9 ? `${digits(ns / 1e9)} s` : ns >= 1e6 ? `${digits(ns / 1e6)} ms` : ns >= 1e3 ? `${digits(ns / 1e3)} µs` : `${digits(ns)} ns`);
 const count = (n) => String(Math.round(n));
 
 /** Returns names and values of the selected queue or flow, with its gauges. */

@@ -1,19 +1,18 @@
 // Player for recordings and live simulations: time, keys and buttons.
 
 import { digits, make } from "../text.js";
+import { button, controls, help, hint } from "./bar.js";
 import { Curves } from "./curves.js";
-import { Acts, rows, spanText, state } from "./panel.js";
+import { Legend } from "./legend.js";
+import { Lesson } from "./lesson.js";
+import { Acts, rows, state } from "./panel.js";
+import { BLUR, running } from "./running.js";
+import { Automatic, MOST, speedWords, toPosition, toSpeed } from "./speed.js";
+import { TimeLine } from "./timeline.js";
 import { View } from "./view.js";
 
-const SLOWEST = 1e-6;
-const FASTEST = 100;
-const BLUR = 25; // above this multiple of the slowest link time per second, packets are visible for a frame or two only
 const FULL = "as fast as possible";
-const KEYS = [
-  ["Space", "play or pause"], [".", "step to the next packet event"], [",", "step back (recording)"], ["+  −", "faster, slower"], ["d", "jump to the next drop or loss"],
-  ["t", "jump to the next timeout"], ["m", "jump to the next mark"], ["f", "follow the next flow"], ["p", "follow one packet"], ["[  ]", "inspect the previous or next queue"], ["i", "inspect the followed flow"],
-  ["l", "view: packets, link utilisation, automatic"], ["b", "branch here: two runs side by side (live)"], ["x", "close the branch (live)"], ["c", "change parameters (live)"], ["←  →", "back, forward (recording)"], ["Home  End", "go to start or end (recording)"], ["Esc", "clear the selection, close this"], ["?", "this help"],
-];
+const QUIET = 5e8; // nanoseconds of a live run to pass quickly while nothing moves
 
 export class Player {
   constructor(model, source, place) {
@@ -22,45 +21,25 @@ export class Player {
     this.playing = false;
     this.speed = 1;
     this.calmly = matchMedia("(prefers-reduced-motion: reduce)");
-    this.state = { show: "auto", flow: -1, packet: null, chosen: null, blurred: false };
+    this.picked = new Set();
+    this.state = { show: "auto", flow: -1, flows: new Set(), links: [], packet: null, chosen: null, blurred: false };
     this.frames = 0;
+    this.schedule = new Automatic(model.pace, (source.live ? model.duration : source.edge - source.from) / 1e9);
     this.build();
-  }
-
-  button(key, words, label, act) {
-    const made = make("button", { type: "button", "aria-label": label, title: `${label} (${key})`, "data-act": label.split(" ").slice(0, 3).join("-").toLowerCase() }, words);
-    made.addEventListener("click", act);
-    return made;
   }
 
   build() {
     const { model, source } = this;
     this.views = [];
     this.scene = make("div", { class: "scenes" });
-    this.play = this.button("Space", "▶", "Play", () => this.toggle());
-    this.pace = make("input", { type: "range", min: 0, max: source.live ? 161 : 160, value: 120, "aria-label": "Speed" });
-    this.paceText = make("output", {});
-    this.pace.addEventListener("input", () => this.paced(this.pace.value));
-    this.show = make("select", { "aria-label": "View" }, ...[["auto", "automatic"], ["packets", "packets"], ["loads", "link utilisation"]].map(([v, w]) => make("option", { value: v }, w)));
-    this.show.addEventListener("change", () => this.showing(this.show.value));
-    this.flow = make("select", { "aria-label": "Follow a flow" }, make("option", { value: -1 }, "all flows"), ...model.flows.slice(0, 500).map((f, i) => make("option", { value: i }, f.name)));
-    this.flow.addEventListener("change", () => this.follow(Number(this.flow.value)));
-    const jump = (key, words, label, kinds) => this.button(key, words, label, () => this.jump(kinds));
-    const bar = [
-      this.play, this.button(".", "▸❙", "Step one packet", () => this.step()), ...(source.live ? [] : [this.button(",", "❙◂", "Back one packet", () => this.back())]),
-      jump("d", "✕ drop", "Next drop", ["drop", "loss"]), jump("t", "◔ timeout", "Next timeout", ["timeout"]), jump("m", "▲ mark", "Next mark", ["mark"]),
-      make("label", { class: "pace" }, "Speed", this.pace, this.paceText), make("label", {}, "View", this.show), make("label", {}, "Follow", this.flow), this.button("p", "one packet", "Follow one packet", () => this.onePacket()),
-    ];
-    if (source.live) {
-      this.fork = this.button("b", "branch here", "Branch here", () => this.branch());
-      bar.push(this.fork);
-    }
-    bar.push(this.button("?", "?", "Keys and help", () => this.help()));
-    this.line = make("input", { type: "range", class: "time", min: 0, max: 10000, value: 0, "aria-label": "Time" });
-    this.line.addEventListener("input", () => this.seek(source.from + ((source.edge - source.from) * this.line.value) / 10000));
+    const bars = controls(this);
+    this.timeline = new TimeLine(model, source, (time) => this.seek(time));
+    this.line = this.timeline.line;
     this.spoken = make("p", { class: "aloud", "aria-live": "polite", role: "status" });
-    this.legend = make("p", { class: "key legend-of-signs" });
-    this.curves = new Curves(model);
+    this.legend = new Legend(model, this.picked, () => this.pickedChanged());
+    this.curves = new Curves(model, (text) => this.say(text));
+    this.big = button("Space", "\u25b6", "Play the animation", () => this.toggle());
+    this.big.classList.add("big");
     this.table = make("table", { class: "state" });
     this.tableName = make("h2", { class: "plain" }, "Inspect a queue or flow");
     this.names = make("select", { "aria-label": "Inspect" }, make("option", { value: "" }, "none"), ...model.links.map((l, i) => make("option", { value: `link ${i}` }, `queue ${l.name}`)), ...model.flows.slice(0, 500).map((f, i) => make("option", { value: `flow ${i}` }, `flow ${f.name}`)));
@@ -73,35 +52,34 @@ export class Player {
       this.side.addEventListener("change", () => this.pick());
       aside.append(this.acts.place);
     }
-    this.dialog = make("dialog", { "aria-label": "Keys" }, make("h2", { class: "plain" }, "Keys"), make("dl", {}, ...KEYS.flatMap(([k, w]) => [make("dt", {}, k), make("dd", {}, w)])), this.button("Esc", "close", "Close help", () => this.dialog.close()));
+    this.dialog = help(() => this.dialog.close());
+    this.lesson = model.lesson ? new Lesson(model.lesson, this) : null;
     this.place.replaceChildren(
-      make("div", { class: "bar", role: "toolbar", "aria-label": "Time and speed" }, ...bar), ...(source.live ? [] : [this.line]),
-      make("div", { class: "middle" }, make("div", { class: "stage" }, this.scene, this.legend, this.curves.place), aside), this.spoken, this.dialog,
+      ...(this.lesson ? [this.lesson.place] : []), ...bars, this.timeline.place,
+      make("div", { class: "middle" }, make("div", { class: "stage" }, make("div", { class: "staged" }, this.scene, this.timeline.sentence, this.big), this.legend.place), aside),
+      this.curves.place, ...(this.lesson?.questions ? [this.lesson.questions] : []), hint(), this.spoken, this.dialog,
     );
-    this.signs();
     addEventListener("keydown", (e) => this.key(e));
     addEventListener("resize", () => this.views.forEach((v) => v.view.fit()));
+    addEventListener("hashchange", () => this.address());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.curves.redraw());
-    this.paced(this.calmly.matches ? 100 : this.natural());
+    this.automatic();
   }
 
-  /** Returns the speed at which a packet takes 1.5 s over the slowest link. */
-  natural() {
-    return 60 + 20 * Math.log10(Math.min(1, Math.max(1e-3, this.model.pace / 1.5)) * 1e3);
+  /** Goes to the time in the address, such as #t=12.5; returns true if it has one. */
+  address() {
+    const found = /[#&]t=([0-9.]+)/.exec(location.hash);
+    const time = found ? Number(found[1]) * 1e9 : NaN;
+    if (!Number.isFinite(time)) return false;
+    if (this.source.live) this.reach(time);
+    else this.seek(time);
+    return true;
   }
 
-  signs() {
-    const part = (sign, words) => make("span", {}, make("b", { "aria-hidden": "true" }, sign), words);
-    this.legend.replaceChildren(
-      ...this.model.flows.slice(0, 10).map((f, i) => {
-        const swatch = make("i", { "aria-hidden": "true", class: i % 10 >= 5 ? "cored" : "" });
-        swatch.style.setProperty("--own", `var(--hue${i % 5})`);
-        return make("span", {}, swatch, f.name);
-      }),
-      ...(this.model.flows.length > 10 ? [make("span", { class: "muted" }, `and ${this.model.flows.length - 10} more flows`)] : []),
-      part("✕", "dropped or lost"), part("▲", "marked"), part("◔", "timeout"), make("span", { class: "muted" }, "thin: acknowledgments; dark core: retransmissions"),
-      ...(this.model.oneOf > 1 ? [make("span", { class: "muted" }, `1 of ${this.model.oneOf} packets is shown; queues, drops and curves include all`)] : []),
-    );
+  pickedChanged() {
+    this.state.flows = new Set([...this.picked].filter((x) => x.startsWith("flow")).map((x) => Number(x.slice(5))));
+    this.drawn = null;
+    this.draw();
   }
 
   /** Keeps one canvas per run or branch. */
@@ -122,12 +100,14 @@ export class Player {
       this.views.forEach((v) => (v.view.at = null));
     }
     this.scene.classList.toggle("two", recordings.length > 1);
+    this.legend.branched(recordings.length > 1);
     const words = (k) => this.model.futures?.[k]?.words || (recordings.length > 1 ? (k ? "branch" : "original") : "");
     this.views.forEach((v, k) => (v.title.textContent = words(k)));
   }
 
   start() {
     this.scenes();
+    const opened = this.address();
     let last = performance.now();
     const frame = (now) => {
       this.tick(Math.min(0.1, (now - last) / 1000));
@@ -136,6 +116,14 @@ export class Player {
     };
     this.draw();
     requestAnimationFrame(frame);
+    if (this.calmly.matches || (opened && this.lesson)) return;
+    // In a frame of a page, the animation waits until it is in view.
+    const begin = new IntersectionObserver((seen) => {
+      if (!seen.some((s) => s.isIntersecting)) return;
+      begin.disconnect();
+      if (!this.playing && !this.started) this.toggle();
+    });
+    begin.observe(this.scene);
   }
 
   tick(seconds) {
@@ -143,7 +131,9 @@ export class Player {
     this.frames += 1;
     const before = this.time;
     if (this.playing) {
-      this.time = Math.min(source.edge, this.full ? source.edge : this.time + seconds * this.speed * 1e9);
+      if (this.scheduled) this.hurry(seconds);
+      const to = Math.min(source.edge, this.full ? source.edge : this.time + seconds * this.speed * 1e9);
+      this.time = this.lesson ? this.lesson.limit(before, to) : to;
       if (source.live) this.pull(seconds);
       else if (this.time >= source.edge) this.pause("End of the recording");
     } else if (source.live && !this.stepping) this.time = source.edge;
@@ -152,39 +142,55 @@ export class Player {
     this.draw();
   }
 
+  /** Sets the automatic speed: gaps in which nothing happens are crossed quickly. */
+  hurry(seconds) {
+    let quiet = 0;
+    if (!this.views.some((v) => v.view.seen > 0) && !this.state.blurred) {
+      const next = this.source.live ? this.time + QUIET : (this.source.recordings[0].nearest(this.time, false) ?? this.source.edge);
+      quiet = Math.max(0, (next - this.time) / 1e9);
+      if (quiet < this.schedule.speed / 4) quiet = 0;
+    }
+    const speed = this.schedule.next(seconds, quiet);
+    if (speed !== this.speed) this.setSpeed(speed);
+  }
+
   /** Shows the moments since a time. */
   pass(before) {
+    this.timeline.pass(before, this.time);
     this.views.forEach((v, k) => {
-      const recording = this.source.recordings[k];
-      const { moments } = recording;
-      for (let i = moments.length - 1, n = 0; i >= 0 && moments[i].time > before && n < 40; i -= 1) {
-        if (moments[i].time <= this.time) {
-          v.view.flash(moments[i]);
-          n += 1;
-        }
+      const { moments } = this.source.recordings[k];
+      // The last moment up to now, by halves: there may be thousands.
+      let [low, high] = [0, moments.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (moments[middle].time <= this.time) low = middle + 1;
+        else high = middle;
       }
+      for (let i = low - 1, n = 0; i >= 0 && moments[i].time > before && n < 40; i -= 1, n += 1) v.view.flash(moments[i]);
     });
   }
 
   draw() {
     this.views.forEach((v, k) => v.view.draw(this.source.recordings[k], this.time, this.state));
+    const { recordings } = this.source;
+    const end = this.source.live ? Math.max(this.time, 1) : this.source.edge;
+    this.curves.draw(recordings, this.time, [this.source.from / 1e9, end / 1e9], this.source.live, this.picked);
     const now = performance.now();
-    if (now - (this.lastCurves ?? 0) > 100 || !this.playing) {
-      if (this.drawn !== this.time || now - (this.lastCurves ?? 0) > 500) {
-        const end = this.source.live ? Math.max(this.time, 1) : this.source.edge;
-        this.curves.draw(this.source.recordings, this.time, [this.source.from / 1e9, end / 1e9], this.state);
-        this.tell();
-        this.drawn = this.time;
-        this.lastCurves = now;
-      }
+    if (this.drawn !== this.time && (now - (this.told ?? 0) > 100 || !this.playing)) {
+      this.tell();
+      this.drawn = this.time;
+      this.told = now;
     }
   }
 
   tell() {
+    this.timeline.update();
+    this.timeline.show(this.time);
+    this.state.links = this.curves.parts[2].lines;
+    this.legend.linked(this.state.links);
     const recording = this.source.recordings[0];
-    document.getElementById("now").textContent = `${(this.time / 1e9).toFixed(this.speed < 1e-3 ? 6 : 3)} s`;
-    if (!this.source.live && document.activeElement !== this.line) this.line.value = Math.round((10000 * (this.time - this.source.from)) / (this.source.edge - this.source.from || 1));
-    this.line.setAttribute("aria-valuetext", `${(this.time / 1e9).toFixed(3)} s`);
+    const words = `${(this.time / 1e9).toFixed(this.speed < 1e-3 ? 6 : 3)} s`;
+    if (this.clock.textContent !== words) this.clock.textContent = words;
     const still = recording.still(this.time);
     if (!still) return;
     if (this.state.chosen) {
@@ -213,27 +219,54 @@ export class Player {
     else {
       if (!this.source.live && this.time >= this.source.edge) this.seek(this.source.from);
       this.playing = true;
-      [this.play.textContent, this.play.title] = ["❙❙", "Pause (Space)"];
+      this.started = true;
+      if (this.scheduled) this.schedule.restart();
+      [this.play.textContent, this.play.title] = ["\u2759\u2759", "Pause (Space)"];
       this.play.setAttribute("aria-label", "Pause");
+      this.big.hidden = true;
       this.say("playing");
+      this.lesson?.show();
     }
   }
 
   pause(why = "Paused") {
     this.playing = false;
-    [this.play.textContent, this.play.title] = ["▶", "Play (Space)"];
+    [this.play.textContent, this.play.title] = ["\u25b6", "Play (Space)"];
     this.play.setAttribute("aria-label", "Play");
-    this.say(`${why}. ${this.words(this.source.recordings[0], 0)}`);
+    this.big.hidden = this.source.live || this.time < this.source.edge;
+    if (why) this.say(`${why}. ${this.words(this.source.recordings[0], 0)}`);
+    this.lesson?.show();
   }
 
+  /** Sets the speed by the position of its slider. */
   paced(value) {
     const v = Math.max(0, Math.min(Number(this.pace.max), Math.round(value)));
-    this.pace.value = v;
-    this.full = v > 160;
-    this.speed = Math.min(FASTEST, SLOWEST * 10 ** (v / 20));
-    const words = this.full ? FULL : `${spanText(this.speed * 1e9)} per second`;
-    this.paceText.textContent = words;
-    this.pace.setAttribute("aria-valuetext", words);
+    this.scheduled = false;
+    this.full = v > MOST;
+    this.setSpeed(toSpeed(v), v);
+  }
+
+  faster(by) {
+    this.paced(Number(this.pace.value) + by);
+  }
+
+  /** Returns to the automatic speed, from slow to fast. */
+  automatic() {
+    this.scheduled = true;
+    this.full = false;
+    this.schedule.restart();
+    this.setSpeed(this.schedule.speed);
+  }
+
+  setSpeed(speed, position = toPosition(speed)) {
+    this.speed = speed;
+    const words = this.full ? FULL : speedWords(speed);
+    this.auto.setAttribute("aria-pressed", String(this.scheduled));
+    if (this.pace.value !== String(position)) this.pace.value = position;
+    if (this.paceText.textContent !== words) {
+      this.paceText.textContent = words;
+      this.pace.setAttribute("aria-valuetext", words);
+    }
     this.mode();
   }
 
@@ -241,7 +274,16 @@ export class Player {
     if (this.source.live) return;
     this.time = Math.max(this.source.from, Math.min(this.source.edge, time));
     this.views.forEach((v) => (v.view.flashes = []));
+    this.lesson?.sought(this.time);
+    if (this.time < this.source.edge) this.big.hidden = this.started || !this.calmly.matches;
     this.draw();
+  }
+
+  /** Jumps to the next named event, or with -1 to the one before. */
+  named(by) {
+    if (this.source.live) return;
+    if (this.playing) this.pause();
+    if (!this.timeline.next(this.time, by)) this.say("no event with a name there");
   }
 
   async step() {
@@ -339,89 +381,19 @@ export class Player {
     if (e.key === " " && tag === "BUTTON") return;
     const wide = (this.source.edge - this.source.from) / 100;
     const acts = {
-      " ": () => this.toggle(), ".": () => this.step(), ",": () => this.back(), "+": () => this.paced(Number(this.pace.value) + 5), "=": () => this.paced(Number(this.pace.value) + 5), "-": () => this.paced(Number(this.pace.value) - 5),
+      " ": () => this.toggle(), ".": () => this.step(), ",": () => this.back(), "+": () => this.faster(5), "=": () => this.faster(5), "-": () => this.faster(-5), a: () => this.automatic(), n: () => this.named(1), N: () => this.named(-1),
+      e: () => this.curves.enlargeNext(), z: () => this.curves.around(this.time / 1e9, 1 / 4), Z: () => this.curves.zoomed(null),
       d: () => this.jump(["drop", "loss"]), t: () => this.jump(["timeout"]), m: () => this.jump(["mark"]), f: () => this.follow(this.state.flow + 1 < this.model.flows.length ? this.state.flow + 1 : -1), p: () => this.onePacket(),
       "[": () => this.neighbour(-1), "]": () => this.neighbour(1), i: () => this.state.flow >= 0 && this.choose(`flow ${this.state.flow}`),
       l: () => this.showing({ auto: "packets", packets: "loads", loads: "auto" }[this.state.show]),
       b: () => this.branch(), x: () => this.unbranch(), c: () => this.acts?.link.focus(), "?": () => this.help(),
-      ArrowLeft: () => this.seek(this.time - wide), ArrowRight: () => this.seek(this.time + wide), Home: () => this.seek(this.source.from), End: () => this.seek(this.source.edge), Escape: () => this.dialog.open || (this.follow(-1), this.choose(null)),
+      ArrowLeft: () => this.seek(this.time - wide), ArrowRight: () => this.seek(this.time + wide), Home: () => this.seek(this.source.from), End: () => this.seek(this.source.edge), Escape: () => this.dialog.open || (this.follow(-1), this.choose(null), this.legend.clear()),
     };
     const act = acts[e.key];
     if (!act || (this.dialog.open && e.key !== "?")) return;
     e.preventDefault();
     act();
   }
-
-  // --- live simulation ---
-
-  /** Requests single packets, except at high speeds and in large networks. */
-  mode() {
-    if (!this.source.live || !this.source.socket) return;
-    const large = this.model.links.length > 150 && this.state.show === "auto";
-    const loads = this.full || large || this.state.show === "loads" || this.speed > this.model.pace * BLUR;
-    if (loads === this.loads) return;
-    this.loads = loads;
-    this.source.ask({ op: "mode", oneOf: loads ? 0 : 1 });
-  }
-
-  async pull() {
-    const { source } = this;
-    if (source.busy > 1 || source.over) return;
-    const ahead = this.full ? this.model.duration : Math.min(this.model.duration, Math.max(this.time + 0.12 * this.speed * 1e9, source.edge));
-    if (!this.full && ahead <= source.edge && source.edge < this.model.duration) return;
-    const answer = await source.ask({ op: "go", to: Math.ceil(ahead), spend: this.full ? 14000 : 30000 });
-    if (answer.error) this.pause(answer.error);
-    else if (answer.over && this.playing && this.time >= source.edge - 1) this.pause("End of the run");
-  }
-
-  async look(what) {
-    this.stepping = true;
-    if (this.loads) {
-      this.loads = false;
-      await this.source.ask({ op: "mode", oneOf: 1 });
-    }
-    let answer = await this.source.ask({ op: "seek", what, fresh: true });
-    while (answer.found === null) answer = await this.source.ask({ op: "seek", what, fresh: false });
-    this.stepping = false;
-    const before = this.time;
-    this.time = this.source.edge;
-    this.pass(Math.max(before, this.time - 2));
-    if (answer.error) this.say(answer.error);
-    return answer.found === true;
-  }
-
-  async change(what) {
-    return this.source.ask({ ...what, future: this.side ? Number(this.side.value) : 0 });
-  }
-
-  async branch() {
-    if (!this.source.live || this.source.recordings.length > 1) return;
-    this.pause();
-    const answer = await this.source.branch();
-    if (answer.error) {
-      this.say(answer.error);
-      return;
-    }
-    this.side.replaceChildren(make("option", { value: 0 }, "original"), make("option", { value: 1, selected: true }, "branch"));
-    this.side.parentElement.hidden = false;
-    this.scenes();
-    this.pick();
-    this.say("branch created: changes apply to the branch");
-  }
-
-  async unbranch() {
-    if (!this.source.live || this.source.recordings.length < 2) return;
-    this.pause();
-    await this.source.drop();
-    this.side.value = 0;
-    this.side.parentElement.hidden = true;
-    this.scenes();
-    this.pick();
-    this.say("branch closed");
-  }
-
-  pick() {
-    this.acts.future = Number(this.side.value);
-    this.acts.fill();
-  }
 }
+
+Object.assign(Player.prototype, running);

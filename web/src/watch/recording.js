@@ -1,6 +1,7 @@
 // One run of a network: packets of every link, moments such as drops, and periodic snapshots (stills).
 
 import { BIT, FLOW, KIND, LINK, Reader, ending, gauge } from "./chunk.js";
+import { Events } from "./events.js";
 import { FATE, Lane } from "./lane.js";
 
 const PLACES = 2 ** 27;
@@ -17,6 +18,7 @@ export class Recording {
     this.under = new Map(); // by flow, direction and number: its position
     this.moments = [];
     this.stills = [];
+    this.named = new Events();
     this.latest = null;
     this.clock = 0;
     this.endless = false; // true for a live run, which discards old data
@@ -31,6 +33,7 @@ export class Recording {
     made.under = new Map(this.under);
     made.moments = this.moments.slice();
     made.stills = this.stills.slice();
+    made.named = this.named.clone();
     return made;
   }
 
@@ -51,12 +54,23 @@ export class Recording {
       this.wires[i].rate = end.row[i * LINK.length];
       this.wires[i].delay = end.row[i * LINK.length + 1];
     }
+    end.arrived = this.total(end, this.flows, (still, i) => this.ofFlow(still, i, "arrived"), "arrived");
+    end.crossed = this.total(end, this.links, (still, i) => this.ofLink(still, i, "sent"), "crossed");
     const known = this.stills[this.stills.length - 1];
     // A change at the end of an interval adds a chunk of zero length.
     if (known && known.time === end.time) this.stills[this.stills.length - 1] = end;
     else if (!known || !this.endless || end.time - known.time >= this.spacing()) this.stills.push(end);
+    this.named.still(this, this.latest, end);
     this.latest = end;
     if (this.endless) this.forget();
+  }
+
+  /** Adds up a counter that restarts at the end of the warm-up. */
+  total(end, count, of, name) {
+    return Float64Array.from({ length: count }, (_, i) => {
+      const [now, before] = [of(end, i), this.latest ? of(this.latest, i) : 0];
+      return (this.latest?.[name][i] ?? 0) + (now >= before ? now - before : now);
+    });
   }
 
   spacing() {
@@ -181,6 +195,7 @@ export class Recording {
     let i = this.moments.length;
     while (i > 0 && this.moments[i - 1].time > made.time) i -= 1;
     this.moments.splice(i, 0, made);
+    this.named.moment(made);
   }
 
   forget() {
@@ -236,9 +251,8 @@ export class Recording {
     if (!old || !now || now.time <= old.time) return new Float64Array(this.links);
     const out = new Float64Array(this.links);
     for (let i = 0; i < this.links; i += 1) {
-      const sent = this.ofLink(now, i, "sent") - this.ofLink(old, i, "sent");
+      const sent = now.crossed[i] - old.crossed[i];
       const rate = this.ofLink(now, i, "rate");
-      // Counters restart at the end of the warm-up.
       if (sent > 0 && rate > 0) out[i] = Math.min(1, (sent * 8e9) / rate / (now.time - old.time));
     }
     return out;

@@ -1,10 +1,14 @@
 // Network on a canvas: links with packets, queues, nodes, and events.
 
-import { colour, dash, faint, hue } from "../look.js";
+import { colour, faint, hue } from "../look.js";
 import { BIT } from "./chunk.js";
+import { places } from "./labels.js";
 
 const MOST = 1500; // most packets that are drawn singly
 const FLASH = 900; // milliseconds that a drop or a mark is shown
+const NAMED = 60; // most nodes with names
+const LONGEST = 14; // most letters of a name
+const PATTERN = 8; // colours before a pattern
 
 export class View {
   constructor(model, calm) {
@@ -34,8 +38,11 @@ export class View {
     const [xs, ys] = [nodes.map((n) => n.x), nodes.map((n) => n.y)];
     const [left, top] = [Math.min(...xs), Math.min(...ys)];
     const [across, down] = [Math.max(...xs) - left, Math.max(...ys) - top];
-    const edge = Math.min(70, 26 + wide * 0.035);
-    let [kx, ky] = [across > 0 ? (wide - 2 * edge) / across : 0, down > 0 ? (high - 2 * edge) / down : 0];
+    this.unit = Math.max(3.5, Math.min(12, Math.min(wide / 85, (high / Math.sqrt(nodes.length)) * 0.065)));
+    const size = this.letters();
+    const longest = nodes.length <= NAMED ? Math.max(...nodes.map((n) => this.ctx.measureText(short(n.name)).width)) : 0;
+    const [edge, above] = [Math.max(26 + wide * 0.03, Math.min(wide * 0.16, longest + 4 * this.unit)), 20 + 2.5 * size];
+    let [kx, ky] = [across > 0 ? (wide - 2 * edge) / across : 0, down > 0 ? (high - 2 * above) / down : 0];
     if (across > 0 && down > 0) {
       // Layouts by hops may be stretched, maps only a little.
       const free = this.model.map ? 1.3 : 12;
@@ -44,7 +51,6 @@ export class View {
     }
     const [x0, y0] = [(wide - across * kx) / 2, (high - down * ky) / 2];
     this.at = nodes.map((n) => [x0 + (n.x - left) * kx, y0 + (n.y - top) * ky]);
-    this.unit = Math.max(3.5, Math.min(9, Math.min(wide / 95, (high / Math.sqrt(nodes.length)) * 0.065)));
     const pairs = new Map();
     this.ways = this.model.links.map((l) => {
       const [[ax, ay], [bx, by]] = [this.at[l.from], this.at[l.to]];
@@ -59,10 +65,46 @@ export class View {
       const [nx, ny] = [-uy, ux];
       return { x: ax + ux * gap + nx * aside, y: ay + uy * gap + ny * aside, ux, uy, nx, ny, length: length - 2 * gap };
     });
+    this.bars = this.ways.map((w) => this.bar(w));
+    this.name();
+  }
+
+  /** Sets the font of names; returns its size. */
+  letters() {
+    const size = Math.max(11, Math.min(18, this.unit * 1.75));
+    this.ctx.font = `${size}px system-ui, sans-serif`;
+    return size;
+  }
+
+  /** Returns the place of the queue of a link: its start, length and thickness, and the size and the centre of its number. */
+  bar(w) {
+    const { unit } = this;
+    const [long, off] = [Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)), unit * 2.1];
+    const size = Math.max(11, Math.min(18, unit * 1.9));
+    const [x, y] = [w.x + w.nx * off, w.y + w.ny * off];
+    return { x, y, long, thick: unit * 1.5, size, ux: w.ux, uy: w.uy, nx: x + w.ux * (long + size * 1.1), ny: y + w.uy * (long + size) + w.ny * 2 };
+  }
+
+  /** Places the names of the nodes where they cover no queue. */
+  name() {
+    this.names = [];
+    if (this.model.nodes.length > NAMED) return;
+    const size = this.letters();
+    const r = this.unit * 1.65;
+    const found = places({
+      nodes: this.at, r, size, wide: this.wide, high: this.high, ways: this.ways, bars: this.bars.filter((_, i) => this.model.links[i].limit > 0 || this.shown[i]),
+      names: this.model.nodes.map((n) => this.ctx.measureText(short(n.name)).width),
+    });
+    this.names = found.map((box, i) => ({ ...box, words: short(this.model.nodes[i].name) }));
   }
 
   hue(flow) {
-    return hue(flow % 5);
+    return hue(this.model.flows[flow].hue);
+  }
+
+  /** Returns true for a flow that is drawn faintly, because others are picked. */
+  dim(state, flow) {
+    return (state.flow >= 0 && state.flow !== flow) || (state.flows.size > 0 && !state.flows.has(flow));
   }
 
   /** Draws one run; `state`: selection, followed flow or packet, and view. */
@@ -145,7 +187,7 @@ export class View {
         const tail = delay > 0 ? Math.max(0, Math.min(1, (found.time - begun - sending) / delay)) : Math.max(0, 2 * share - 1);
         const [flow, bits, small] = [lane.flow[i], lane.bits[i], lane.size[i] < 200];
         const picked = state.packet && state.packet.flow === flow && state.packet.number === lane.number[i] && state.packet.back === ((bits & BIT.back) !== 0);
-        const dim = (state.flow >= 0 && state.flow !== flow) || (state.packet && !picked);
+        const dim = this.dim(state, flow) || (state.packet && !picked);
         const key = `${dim ? 0 : 1}${small ? 0 : 1}${flow}`;
         if (!batches.has(key)) batches.set(key, { dim, small, flow, path: [], again: [], marked: [] });
         const b = batches.get(key);
@@ -179,10 +221,10 @@ export class View {
       const wide = unit * (b.small ? 0.5 : 1.15);
       stroke(b.path, wide, b.dim ? faint(base, 0.16) : base);
       if (b.dim) continue;
-      // From the sixth flow on, colours repeat with a light core.
-      if (b.flow % 10 >= 5) stroke(b.path, wide * 0.35, colour("face"));
+      // From the ninth flow on, colours repeat with a light core.
+      if (Math.floor(this.model.flows[b.flow].hue / PATTERN) % 2) stroke(b.path, wide * 0.35, colour("face"));
       if (b.again.length) stroke(b.again, wide * 0.4, colour("ink"));
-      if (b.marked.length) stroke(b.marked, wide * 1.5, faint(colour("hue4"), 0.8));
+      if (b.marked.length) stroke(b.marked, wide * 1.5, faint(colour("inconclusive"), 0.8));
     }
     if (this.picked && state.packet) this.ring(...this.picked);
     this.picked = null;
@@ -199,19 +241,20 @@ export class View {
 
   /** Draws queues at the start of their links. */
   queues(recording, still, found, state) {
-    const { ctx, unit } = this;
+    const { ctx } = this;
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     this.ways.forEach((w, l) => {
       const packets = recording.ofLink(still, l, "packets");
-      if (packets > 2) this.shown[l] = true;
+      if (packets > 2 && !this.shown[l]) {
+        this.shown[l] = true;
+        this.name();
+        ctx.textAlign = "center";
+      }
       if (packets > this.most[l]) this.most[l] = Math.min(packets * 1.25, this.model.links[l].limit || Infinity);
       const chosen = state.chosen === `link ${l}`;
-      if (!(this.shown[l] && (packets > 0 || recording.ofLink(still, l, "drops") > 0 || this.model.links.length <= 4)) && !chosen) return;
-      const long = Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2));
-      const thick = unit * 1.5;
-      const off = unit * 2.1;
-      const [x, y] = [w.x + w.nx * off, w.y + w.ny * off];
+      if (!(this.shown[l] && (packets > 0 || recording.ofLink(still, l, "drops") > 0 || state.links.includes(l) || this.model.links.length <= 4)) && !chosen) return;
+      const { x, y, long, thick, size, nx, ny } = this.bars[l];
       const box = (from, to, style, inset = 0) => {
         ctx.beginPath();
         const [a, b] = [from * long, to * long];
@@ -221,7 +264,7 @@ export class View {
         ctx.strokeStyle = style;
         ctx.stroke();
       };
-      box(0, 1, chosen ? colour("hue0") : colour("line"));
+      box(0, 1, chosen ? colour("ink") : hue(this.model.links[l].hue));
       box(1.5 / long, 1 - 1.5 / long, colour("face"), 3);
       const slot = 1 / this.most[l];
       const lane = recording.lanes[l];
@@ -232,7 +275,7 @@ export class View {
         const gap = each * long > 4 ? 1 / long : 0;
         waits.forEach((i, k) => {
           if (k * each > 1) return;
-          const dim = state.flow >= 0 && state.flow !== lane.flow[i];
+          const dim = this.dim(state, lane.flow[i]);
           box(k * each + gap, Math.min(1, (k + 1) * each), dim ? faint(this.hue(lane.flow[i]), 0.2) : this.hue(lane.flow[i]), 3);
           if (state.packet && state.packet.flow === lane.flow[i] && state.packet.number === lane.number[i]) {
             this.picked = null;
@@ -241,10 +284,9 @@ export class View {
         });
       } else if (packets > 0) box(0, Math.min(1, packets * slot), faint(colour("ink"), 0.45), 3);
       this.hits.push({ link: l, ax: x, ay: y, bx: x + w.ux * long, by: y + w.uy * long, near: thick });
-      const size = Math.max(11, Math.min(18, unit * 1.9));
       ctx.font = `600 ${size}px system-ui, sans-serif`;
       const words = String(packets);
-      this.label(words, x + w.ux * (long + size * 0.4 + words.length * size * 0.3), y + w.uy * (long + size) + w.ny * 2, packets >= this.most[l] * 0.98 ? colour("hue1") : colour("ink"));
+      this.label(words, nx, ny, packets >= this.most[l] * 0.98 ? colour("hue1") : colour("ink"));
     });
   }
 
@@ -260,12 +302,7 @@ export class View {
 
   nodes() {
     const { ctx, unit } = this;
-    const named = this.model.nodes.length <= 60;
     const r = unit * (this.model.nodes.length > 200 ? 0.7 : 1.5);
-    const size = Math.max(11, Math.min(18, unit * 1.75));
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
-    ctx.font = `${size}px system-ui, sans-serif`;
     this.model.nodes.forEach((n, i) => {
       const [x, y] = this.at[i];
       ctx.beginPath();
@@ -276,14 +313,11 @@ export class View {
       ctx.lineWidth = 1.6;
       ctx.strokeStyle = colour("ink");
       ctx.stroke();
-      if (!named) return;
-      const words = n.name.length > 14 ? `${n.name.slice(0, 13)}…` : n.name;
-      const wide = ctx.measureText(words).width;
-      const side = n.end ? (x < this.wide * 0.4 ? -1 : x > this.wide * 0.6 ? 1 : 0) : 0;
-      const sideways = side !== 0 && x + side * (r + 6 + wide) > 2 && x + side * (r + 6 + wide) < this.wide - 2;
-      const tx = sideways ? x + side * (r + 6 + wide / 2) : Math.min(Math.max(x, wide / 2 + 2), this.wide - wide / 2 - 2);
-      this.label(words, tx, sideways ? y : y - r * 1.1 - size * 0.8, colour("ink"));
     });
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    this.letters();
+    for (const { words, x, y } of this.names) this.label(words, x, y, colour("ink"));
   }
 
   /** Shows a drop, mark, loss or timeout for a moment. */
@@ -297,12 +331,12 @@ export class View {
     const now = performance.now();
     this.flashes = this.flashes.filter((f) => now - f.since < FLASH);
     for (const f of this.flashes) {
-      if (state.flow >= 0 && f.flow !== state.flow) continue;
+      if (this.dim(state, f.flow)) continue;
       const age = this.calm() ? 0.2 : (now - f.since) / FLASH;
       let x, y;
       if (f.link >= 0) {
         const w = this.ways[f.link];
-        const along = f.kind === "loss" ? f.at * w.length : Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)) * Math.min(1, recording.ofLink(recording.still(time), f.link, "packets") / this.most[f.link]);
+        const along = f.kind === "loss" ? f.at * w.length : this.bars[f.link].long * Math.min(1, recording.ofLink(recording.still(time), f.link, "packets") / this.most[f.link]);
         [x, y] = [w.x + w.ux * along + w.nx * unit * (2 + 7 * age), w.y + w.uy * along + w.ny * unit * (2 + 7 * age)];
       } else {
         const [nx, ny] = this.at[this.model.flows[f.flow].from];
@@ -351,6 +385,7 @@ export class View {
   }
 }
 
+const short = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}\u2026` : name);
 const rgb = (hex) => /^#(..)(..)(..)$/.exec(hex)?.slice(1).map((x) => parseInt(x, 16)) ?? [128, 128, 128];
 
 /** Mixes two colours. */
@@ -358,5 +393,3 @@ export function mixed(a, b, share) {
   const [p, q] = [rgb(a), rgb(b)];
   return `rgb(${p.map((x, i) => Math.round(x + (q[i] - x) * share)).join(",")})`;
 }
-
-export { dash };

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import FairlaneError
+from ..colours import colours
 from . import KINDS, Kind
 from .formula_curves import check
 from .pen import LONGEST, MOST, Pen, named
@@ -112,8 +113,9 @@ def draw(
             figure = axes[0].figure  # type: ignore[assignment]
         pens: list[Pen] = []
         inks: dict[str, int] = {}
+        key = "link" if own.file in ("quantity:link_series", "quantity:links") else "flow"
         for (title, members), at in zip(split, axes, strict=True):
-            pen = Pen(at, form.line if form.titled else 0.9, title, inks=inks)
+            pen = Pen(at, form.line if form.titled else 0.9, title, inks=inks, known=colours(members[0].result, key).known if alone else {})
             own.draws()(pen, members)
             pens.append(pen)
             heading = title if len(split) > 1 else _title(members, title) if form.titled and ax is None else ""

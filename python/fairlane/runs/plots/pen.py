@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ class Ink:
 def ink(number: int) -> Ink:
     """Returns the ink of a curve by its number: neighbours differ in colour, dash and marker.
 
-    >>> ink(0).colour == ink(5).colour, ink(0).dash == ink(5).dash
+    >>> ink(0).colour == ink(8).colour, ink(0).dash == ink(8).dash
     (True, False)
     """
     n = len(theme.HUES)
@@ -87,6 +87,8 @@ class Pen:
     """True if a label stands between the axes and the title."""
     inks: dict[str, int] = field(default_factory=dict)
     """Number of the ink by name, in all panels of a figure."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of the flows or links of the result."""
 
     def next(self, name: str) -> Ink:
         """Returns the ink of a name, equal in all panels."""
@@ -94,7 +96,11 @@ class Pen:
 
     def number(self, name: str) -> int:
         """Returns the number of the ink of a name."""
-        return self.inks.setdefault(name, len(self.inks))
+        if name not in self.inks:
+            taken = {*self.inks.values()}
+            free = next(k for k in range(len(taken) + 1) if k not in taken)
+            self.inks[name] = self.known.get(name, self.known.get(name.partition(" (")[0], free))
+        return self.inks[name]
 
     def label(self, x: tuple[str, str], y: tuple[str, str], more: str = "") -> None:
         """Sets names and units of the axes: `("time", "s")`."""
