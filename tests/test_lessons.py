@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 
@@ -10,6 +11,7 @@ import pytest
 import fairlane as fl
 from conftest import ROOT
 from conftest import fairlane as command
+from fairlane import watch
 from fairlane.claims import Check, Tables
 
 LESSONS = sorted(p.parent for p in (ROOT / "examples" / "lessons").glob("*/scenario.toml"))
@@ -56,6 +58,10 @@ def test_the_simulation_gives_the_answers(lesson):
             tables.setdefault(name, []).extend(rows)
     seen = Tables(tables)
     assert len(data["questions"]) >= 3
+    assert len(data["steps"]) >= 4
+    for step in data["steps"]:
+        if "check" in step:
+            assert Check(step["check"]).outcome(seen) == "holds", (step["say"], Check(step["check"]).comparisons(seen))
     page, answers = ((lesson / name).read_text("utf-8") for name in ("README.md", "answers.md"))
     for question in data["questions"]:
         check = Check(question["check"])
@@ -66,6 +72,38 @@ def test_the_simulation_gives_the_answers(lesson):
     for run, of in data.get("runs", {}).items():
         for path, value in of["set"].items():
             assert path in page and str(value) in page, f"the page does not say how to make the run {run!r}"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)
+def test_the_page_for_a_classroom_has_the_sentences(lesson, tmp_path):
+    page = tmp_path / "lesson.html"
+    made = command("watch", str(lesson / "scenario.toml"), "--lesson", str(lesson / "questions.toml"), "--save", str(page), cwd=ROOT)
+    assert made.returncode == 0, made.stderr
+    assert page.stat().st_size < 1_000_000
+    text = page.read_text("utf-8")
+    data = tomllib.loads((lesson / "questions.toml").read_text("utf-8"))
+    for sentence in [*(s["say"] for s in data["steps"]), *(q["answer"] for q in data["questions"])]:
+        assert json.dumps(sentence)[1:-1].replace("&", "\\u0026").replace("<", "\\u003c") in text
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "has no sentence to show"),
+        ("steps = 3", r"\[\[steps\]\]"),
+        ('[[steps]]\nat = "1s"', "lacks the text `say`"),
+        ('[[steps]]\nat = "soon"\nsay = "x"', "not a time"),
+        ('[[steps]]\nat = "2s"\nsay = "x"\n[[steps]]\nat = "1s"\nsay = "y"', "must be later"),
+        ('[[steps]]\nat = "900s"\nsay = "x"', "outside of the recorded span"),
+        ('[[steps]]\nat = "1s"\nsay = "x"\n[[questions]]\nask = "Why?"', "lacks the text `answer`"),
+        ("[[steps", "line 1|end of"),
+    ],
+)
+def test_a_lesson_with_a_mistake_writes_nothing(text, why, tmp_path):
+    (tmp_path / "lesson.toml").write_text(text)
+    with pytest.raises(fl.FairlaneError, match=why):
+        watch.save(LESSONS[0] / "scenario.toml", tmp_path / "x.html", lesson=tmp_path / "lesson.toml")
+    assert not (tmp_path / "x.html").exists()
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)

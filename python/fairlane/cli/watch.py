@@ -31,6 +31,9 @@ from .seeds import SEED
     metavar="'at=TIME PATH=VALUE...'",
     help="With --save: record a branch next to the run, such as 'at=20s links.bottleneck.queue=codel'; repeatable.",
 )
+@click.option(
+    "--lesson", metavar="FILE.toml", help="With --save: show the sentences and questions of a file, such as a lesson's questions.toml."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Local port (default: any free one).")
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
@@ -44,6 +47,7 @@ def watch(
     begin: str | None,
     until: str | None,
     branches: tuple[str, ...],
+    lesson: str | None,
     port: int,
     no_browser: bool,
     force: bool,
@@ -56,7 +60,11 @@ def watch(
     """
     changes = assignments(sets)
     if page is None:
-        wrong = [name for name, value in (("--from", begin), ("--until", until), ("--branch", branches), ("--force", force)) if value]
+        wrong = [
+            name
+            for name, value in (("--from", begin), ("--until", until), ("--branch", branches), ("--lesson", lesson), ("--force", force))
+            if value
+        ]
         if wrong:
             raise click.UsageError(f"{wrong[0]} needs --save FILE.html")
         need("watch")
@@ -67,18 +75,18 @@ def watch(
         if target is None:
             _serve(source, seed, changes, port, browser=not (no_browser or as_json), as_json=as_json)
         else:
-            _save(source, seed, changes, target, (begin or "0s", until), branches, new=not force, as_json=as_json)
+            _save(source, seed, changes, target, (begin or "0s", until), branches, lesson, new=not force, as_json=as_json)
     except ScenarioError as e:
         raise other_kind(file, e, "scenario") from None
 
 
 def _save(
-    source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *,
-    new: bool, as_json: bool,
+    source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...],
+    lesson: str | None, *, new: bool, as_json: bool,
 ) -> None:  # fmt: skip
     from ..watch import record
 
-    made = record(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
+    made = record(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches, lesson=lesson)
     made.save(target, new=new)
     if as_json:
         emit_json(made.document(str(target), target.stat().st_size))

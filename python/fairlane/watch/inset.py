@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 MOST = 4
 """Most animated runs per page."""
-MOST_BYTES = 600_000
-"""Most compressed bytes per animation; base64 in the page adds a third."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
     """Runs a scenario twice: for the animation, and for the limits of its flows."""
     from .. import _core
 
-    recording = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name, most=MOST_BYTES)
+    recording = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name)
     watched = Simulation(_core.Simulation(resolved, seed, True))
     watched.advance()
     return Inset(name, seed, recording, limit_section(watched.result()), watched.fingerprint)

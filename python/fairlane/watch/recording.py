@@ -16,14 +16,15 @@ from ..base.outputs import new_file
 from ..base.scenario import checked
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation, start
+from .lesson import read_lesson, within
 from .page import replay_page
 from .topology import expanded, network_model, span
 
 if TYPE_CHECKING:
     from ..base.scenario import Built
 
-MOST_BYTES = 2_000_000
-"""Most compressed bytes of a recording; base64 in the page adds a third."""
+MOST_BYTES = 600_000
+"""Most compressed bytes of a recording: with base64, a third more, and its script the page stays below a megabyte."""
 STEPS = 1200
 """Most samples of windows, queues and rates."""
 _VALUES = 4_000_000
@@ -104,17 +105,20 @@ def record(
     begin: str = "0s",
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
+    lesson: str | PathLike[str] | None = None,
     most: int = MOST_BYTES,
 ) -> Recording:
     """Records a run from `begin` to `until` (default: the end), with branches such as "at=20s links.bottleneck.queue=codel".
 
+    `lesson`: a TOML file with sentences at times of the run (`[[steps]]`) and questions with their answers (`[[questions]]`).
     If the packets exceed `most` bytes, a sample of them is shown; drops, marks, queues and windows include all packets.
     """
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
     sim = start(scenario, seed, sets=pairs)
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
-    return record_simulation(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, most=most)
+    read = None if lesson is None else read_lesson(lesson)
+    return record_simulation(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, lesson=read, most=most)
 
 
 def record_simulation(
@@ -125,6 +129,7 @@ def record_simulation(
     begin: str = "0s",
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
+    lesson: dict[str, Any] | None = None,
     most: int = MOST_BYTES,
 ) -> Recording:
     """Records a simulation at time 0; `resolved`: its expanded scenario. See `record`."""
@@ -138,6 +143,8 @@ def record_simulation(
         if not first <= b.at < last:
             raise FairlaneError(f"branch at {b.at / 1e9:g} s is outside of the recorded span {first / 1e9:g} s to {last / 1e9:g} s")
     head = network_model(sim, resolved, title)
+    if lesson is not None:
+        head["lesson"] = within(lesson, first, last)
     sim._core.advance(first * 1000)
     one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
     while True:
@@ -158,11 +165,12 @@ def save(
     begin: str = "0s",
     until: str | None = None,
     branches: Sequence[str | Branch] = (),
+    lesson: str | PathLike[str] | None = None,
     force: bool = False,
 ) -> Recording:
     """Writes a page that replays a run; see `record`. An existing file is replaced only with `force`."""
     target = new_file(fspath(path), force=force)
-    made = record(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
+    made = record(scenario, seed, sets=sets, begin=begin, until=until, branches=branches, lesson=lesson)
     made.save(target, new=not force)
     return made
 

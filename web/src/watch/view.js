@@ -264,7 +264,7 @@ export class View {
         ctx.strokeStyle = style;
         ctx.stroke();
       };
-      box(0, 1, chosen ? colour("ink") : hue(this.model.links[l].hue));
+      box(0, 1, chosen ? colour("ink") : state.links.includes(l) ? hue(this.model.links[l].hue) : colour("line"));
       box(1.5 / long, 1 - 1.5 / long, colour("face"), 3);
       const slot = 1 / this.most[l];
       const lane = recording.lanes[l];
