@@ -42,7 +42,7 @@ FILES = {
             """,
         "script": "script fast_open script_buffer script_closing script_command script_errors script_idling script_rfc",
         "stats": "docs stats_bounded stats stats_anova stats_bootstrap stats_compare stats_sequential stats_warmup",
-        "watch": "watch watch_hostile_clients packages package",
+        "watch": "watch watch_animation watch_hostile_clients lessons packages package",
         "study": """
             study_modules integrity replay study_one_run study_dask study_file study_mistakes study_store study_result
             study_sequential study_contrast cli_study study_executors study_settings

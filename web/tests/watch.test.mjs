@@ -7,6 +7,7 @@ import { inflateRawSync } from "node:zlib";
 import { Reader } from "../src/watch/chunk.js";
 import { Recording } from "../src/watch/recording.js";
 import { Lane } from "../src/watch/lane.js";
+import { Automatic, speedWords, toPosition, toSpeed } from "../src/watch/speed.js";
 
 test("numbers of seven bits a byte", () => {
   // The examples of DWARF 5, section 7.6.
@@ -27,6 +28,33 @@ test("a lane lists queued packets and packets on the link", () => {
   lane.forget(5000);
   assert.equal(lane.at(3), -1);
   assert.equal(lane.number[lane.at(599)], 599);
+});
+
+test("the speed is slow at first, then the run takes about a minute", () => {
+  const speed = new Automatic(0.03, 120);
+  const frame = 1 / 60;
+  let [wall, network] = [0, 0];
+  const at = [];
+  while (network < 120) {
+    const now = speed.next(frame, 0);
+    at.push(now);
+    wall += frame;
+    network += now * frame;
+  }
+  // A packet takes 1.5 s over its link for the first six seconds.
+  assert.ok(at.slice(0, 350).every((v) => v === 0.02));
+  assert.ok(at.every((v, i) => i === 0 || v >= at[i - 1]));
+  assert.equal(at.at(-1), 2);
+  assert.ok(wall > 60 && wall < 90, wall);
+  // Ten silent seconds are crossed in less than one.
+  assert.ok(new Automatic(0.03, 120).next(frame, 10) > 10);
+  // A network that is slower than the clock stays at its own pace.
+  assert.equal(new Automatic(3, 10).next(frame, 0), 2);
+});
+
+test("a speed in words", () => {
+  assert.deepEqual([1, 0.0143, 0.5, 2.04, 1.2e-5, 100].map(speedWords), ["1 s", "14 ms", "500 ms", "2 s", "12 µs", "100 s"].map((w) => `${w} of network a second`));
+  assert.ok([1e-6, 1e-3, 1, 100].every((v) => Math.abs(toSpeed(toPosition(v)) / v - 1) < 0.06));
 });
 
 test("a recording of a real run keeps the laws of its queues", { skip: !process.env.FAIRLANE_RECORDING }, () => {

@@ -85,7 +85,7 @@ def _columns(near: Mapping[str, Sequence[str]], after: Mapping[str, set[str]]) -
     entered = {n for own in after.values() for n in own}
     for n in on_way - entered:
         column[n] = min(column[x] for x in after[n]) - 1
-    # Nodes without a flow stand beside a neighbour, outwards.
+    # Nodes without a flow stand next to a neighbour, outwards.
     middle = sum(column.values()) / len(column) if column else 0.0
     rest = deque(n for n in near if n in column)
     while rest:

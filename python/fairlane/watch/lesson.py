@@ -27,7 +27,7 @@ def read_lesson(path: str | PathLike[str]) -> dict[str, Any]:
     entries = {kind: _entries(file, found, kind) for kind in KEYS}
     if not entries["steps"]:
         raise FairlaneError(f'{file} has no sentence to show: add\n\n  [[steps]]\n  at = "0s"\n  say = "Watch the queue."')
-    steps = [{"at": span(s["at"], f"{file}: time of a step"), "say": s["say"]} for s in entries["steps"]]
+    steps: list[dict[str, Any]] = [{"at": span(s["at"], f"{file}: time of a step"), "say": s["say"]} for s in entries["steps"]]
     for before, after in pairwise(steps):
         if after["at"] <= before["at"]:
             raise FairlaneError(f"{file}: the step {after['say']!r} at {after['at'] / 1e9:g} s must be later than the one before it")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 600_000
 """Most compressed bytes of a recording: with base64, a third more, and its script the page stays below a megabyte."""
+OPENING = 8
+"""Share of a sampled recording, one over this, in which every packet is followed at its beginning."""
 STEPS = 1200
 """Most samples of windows, queues and rates."""
 _VALUES = 4_000_000
@@ -111,7 +113,7 @@ def record(
     """Records a run from `begin` to `until` (default: the end), with branches such as "at=20s links.bottleneck.queue=codel".
 
     `lesson`: a TOML file with sentences at times of the run (`[[steps]]`) and questions with their answers (`[[questions]]`).
-    If the packets exceed `most` bytes, a sample of them is shown; drops, marks, queues and windows include all packets.
+    If the packets exceed `most` bytes, a sample of them is shown after the first part; drops, marks, queues and windows include all packets.
     """
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
@@ -147,12 +149,14 @@ def record_simulation(
         head["lesson"] = within(lesson, first, last)
     sim._core.advance(first * 1000)
     one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
+    instants = _instants(head, first, last, [b.at for b in others])
     while True:
-        futures, data = _record(sim, first, last, others, one_of, _instants(head, first, last, [b.at for b in others]))
+        opening = _opening(sim, instants, most // (OPENING * (len(others) + 1))) if one_of > 1 else first
+        futures, data = _record(sim, first, others, (one_of, opening), instants)
         if len(data) <= most or one_of >= 1 << 16:
             break
         one_of *= 2
-    head |= {"mode": "replay", "from": first, "until": last, "oneOf": one_of, "futures": futures}
+    head |= {"mode": "replay", "from": first, "until": last, "oneOf": one_of, "opening": opening, "futures": futures}
     return Recording(head, data)
 
 
@@ -201,11 +205,27 @@ def _choose_sampling(sim: Simulation, first: int, last: int, most: int, futures:
     return one_of
 
 
+def _opening(sim: Simulation, instants: Sequence[int], most: int) -> int:
+    """Returns the time up to which all packets take at most `most` bytes."""
+    look, packer, size = sim.branch(), zlib.compressobj(6), 0
+    look._core.watch(1)
+    before = instants[0]
+    for at in instants:
+        look._core.advance(at * 1000)
+        size += len(packer.compress(look._core.chunk() or b"")) + len(packer.flush(zlib.Z_SYNC_FLUSH))
+        if size > most:
+            break
+        before = at
+    return before
+
+
 def _record(
-    sim: Simulation, first: int, last: int, others: Sequence[Branch], one_of: int, instants: Sequence[int]
+    sim: Simulation, first: int, others: Sequence[Branch], sampling: tuple[int, int], instants: Sequence[int]
 ) -> tuple[list[dict[str, Any]], bytes]:
+    """Returns the branches and their compressed chunks; `sampling`: n and a time, after which one of n packets is followed."""
+    one_of, opening = sampling
     root = sim.branch()
-    root._core.watch(one_of)
+    root._core.watch(1 if one_of == 1 or opening > first else one_of)
     streams: list[list[bytes]] = [[_chunk(root)]]
     forks: list[tuple[Branch, int, Simulation]] = []
 
@@ -217,16 +237,22 @@ def _record(
                 forks.append((b, len(streams[0]), other))
 
     fork(first)
+    def advance(run: Simulation, at: int) -> list[bytes]:
+        run._core.advance(at * 1000)
+        chunks = [_chunk(run)]
+        if at == opening and one_of > 1:
+            run._core.watch(one_of)
+            chunks.append(_chunk(run))
+        return chunks
+
     for at in instants:
-        root._core.advance(at * 1000)
-        streams[0].append(_chunk(root))
+        streams[0] += advance(root, at)
         fork(at)
     futures: list[dict[str, Any]] = [{"words": "original" if others else "", "chunks": len(streams[0]), "after": 0, "at": first}]
     for b, after, other in sorted(forks, key=lambda f: f[0].at):
         stream = [_chunk(other)]
         for at in (i for i in instants if i > b.at):
-            other._core.advance(at * 1000)
-            stream.append(_chunk(other))
+            stream += advance(other, at)
         streams.append(stream)
         futures.append({"words": b.words, "chunks": len(stream), "after": after, "at": b.at})
     raw = b"".join(struct.pack("<I", len(c)) + c for stream in streams for c in stream)

@@ -6,6 +6,7 @@ import { make } from "../text.js";
 
 const MOST_FLOWS = 300;
 const MOST_LINKS = 8;
+const LEAST_QUEUE = 0.1; // of the longest queue, for a link to have a line
 const MOST_POINTS = 1200;
 const AGAIN = 300; // milliseconds between two drawings of a live run
 const LEAST = 4; // stills per point of a rate: over single packets it jumps between zero and the link rate
@@ -39,7 +40,7 @@ export class Curves {
       const at = make("figure", { class: "curve-of", "data-curve": part.key }, make("figcaption", {}, part.title, wide), box);
       const made = { ...part, at, box, wide, lines: [] };
       wide.addEventListener("click", () => this.enlarge(made));
-      box.addEventListener("click", () => (made.dragged ? (made.dragged = false) : this.enlarge(made)));
+      box.addEventListener("click", () => this.enlarge(made)); // after a drag uPlot keeps the click to itself
       return made;
     });
     this.place.append(...this.parts.map((p) => p.at));
@@ -63,7 +64,7 @@ export class Curves {
     for (let k = recording.endless ? Math.max(0, stills.length - 200) : 0; k < stills.length; k += 1) {
       this.peak.forEach((p, i) => (this.peak[i] = Math.max(p, recording.ofLink(stills[k], i, "packets"))));
     }
-    const queued = this.model.links.map((_, i) => i).sort((a, b) => this.peak[b] - this.peak[a]).filter((i) => this.peak[i] > 1).slice(0, MOST_LINKS);
+    const queued = this.model.links.map((_, i) => i).sort((a, b) => this.peak[b] - this.peak[a]).filter((i) => this.peak[i] > Math.max(1, LEAST_QUEUE * Math.max(...this.peak))).slice(0, MOST_LINKS);
     if (!queued.length) queued.push(this.peak.indexOf(Math.max(...this.peak)));
     const picked = [...(this.picked ?? [])].filter((x) => x.startsWith("link")).map((x) => Number(x.slice(5)));
     return [...new Set([...queued, ...picked])].sort((a, b) => a - b);
@@ -99,7 +100,7 @@ export class Curves {
           cursor: { points: { show: false }, y: false, drag: { x: true, y: false, setScale: false, dist: 6 }, bind: { dblclick: () => () => this.zoomed(null) } },
           scales: { x: { time: false, range: () => this.range() }, y: { range: (u, low, high) => [0, Math.max(1e-3, (high || 1) * 1.08)] } },
           axes: [{ ...axis, size: 30, values: (u, splits) => splits.map((v) => `${Number(v.toPrecision(6))} s`) }, { ...axis, size: 48 }],
-          hooks: { setSelect: [(u) => this.selected(u, part)] },
+          hooks: { setSelect: [(u) => this.selected(u)] },
         },
         this.columns(recordings, part),
         part.box,
@@ -128,9 +129,8 @@ export class Curves {
     return [low, Math.max(high, low + 1e-9)];
   }
 
-  selected(u, part) {
+  selected(u) {
     if (u.select.width < 4) return;
-    part.dragged = true;
     const ends = [u.select.left, u.select.left + u.select.width].map((x) => u.posToVal(x, "x"));
     u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
     this.zoomed(ends);
@@ -139,6 +139,7 @@ export class Curves {
   /** Shows a part of the time in all charts; null for all of it. */
   zoomed(ends) {
     this.zoom = ends;
+    this.inside = false;
     this.place.classList.toggle("zoomed", ends !== null);
     this.say(ends ? `charts from ${Number(ends[0].toPrecision(4))} s to ${Number(ends[1].toPrecision(4))} s` : "charts of all of the time");
     this.rescale();
@@ -206,8 +207,10 @@ export class Curves {
       this.edge = recordings[0].edge;
       this.fresh = now;
     }
-    // A zoomed part moves with the time.
-    if (this.zoom && (time / 1e9 > this.zoom[1] || time / 1e9 < this.zoom[0])) {
+    // A zoomed part moves with the time, once the time was in it.
+    const within = this.zoom !== null && time / 1e9 >= this.zoom[0] && time / 1e9 <= this.zoom[1];
+    this.inside ||= within;
+    if (this.zoom && this.inside && !within) {
       const wide = this.zoom[1] - this.zoom[0];
       const from = Math.max(span[0], Math.min(span[1] - wide, time / 1e9 - wide * 0.1));
       this.zoom = [from, from + wide];

@@ -14,7 +14,7 @@ export class Legend {
     const part = (sign, words) => make("span", {}, make("b", { "aria-hidden": "true" }, sign), words);
     this.signs.append(
       part("\u2715", "dropped or lost"), part("\u25b2", "marked"), part("\u25d4", "timeout"), make("span", { class: "muted" }, "thin: acknowledgments; dark core: retransmissions"),
-      ...(model.oneOf > 1 ? [make("span", { class: "muted" }, `1 of ${model.oneOf} packets is shown; queues, drops and charts include all`)] : []),
+      ...(model.oneOf > 1 ? [make("span", { class: "muted" }, `${model.opening > model.from ? `after ${Number((model.opening / 1e9).toPrecision(3))} s, ` : ""}1 of ${model.oneOf} packets is shown; queues, drops and charts include all`)] : []),
     );
   }
 

@@ -80,14 +80,19 @@ export class Recording {
   begin() {
     this.under.clear();
     this.last.clear();
+    this.clock = 0;
+    this.wires.forEach((wire) => (wire.free = 0));
+    if (!this.endless) {
+      // A recording keeps what it has: from here on it follows fewer packets, and those that wait are seen no more.
+      for (const lane of this.lanes) for (let i = lane.open; i < lane.n; i += 1) if (lane.begun[i] === Infinity) lane.ends(i, this.edge, this.edge);
+      return;
+    }
     this.lanes.forEach((lane, i) => {
       // The fate of packets queued while packets were not recorded is unknown.
       const made = new Lane();
       made.base = lane.base + lane.n;
       this.lanes[i] = made;
-      this.wires[i].free = 0;
     });
-    this.clock = 0;
   }
 
   happen(read, oneOf) {

@@ -82,7 +82,7 @@ export class View {
     const [long, off] = [Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)), unit * 2.1];
     const size = Math.max(11, Math.min(18, unit * 1.9));
     const [x, y] = [w.x + w.nx * off, w.y + w.ny * off];
-    return { x, y, long, thick: unit * 1.5, size, ux: w.ux, uy: w.uy, nx: x + w.ux * (long + size * 1.1), ny: y + w.uy * (long + size) + w.ny * 2 };
+    return { x, y, long, thick: unit * 1.5, size, ux: w.ux, uy: w.uy, nx: x + w.ux * (long + size * 1.5), ny: y + w.uy * (long + size) + w.ny * 2 };
   }
 
   /** Places the names of the nodes where they cover no queue. */
