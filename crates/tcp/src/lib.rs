@@ -5,6 +5,7 @@
 
 mod ack_compression;
 mod ack_log;
+mod blocks;
 mod burst;
 pub mod cc;
 mod check;

@@ -1,5 +1,6 @@
 //! The receiving half: reassembly, acknowledgment policy (RFC 5681 section 4.2), SACK and D-SACK blocks.
 
+use crate::blocks::Blocks;
 use crate::config::TcpConfig;
 use crate::quickack::QuickAck;
 use fairlane_net::{Block, Segment};
@@ -39,8 +40,8 @@ pub(crate) struct Receiver {
 /// Data received out of order.
 #[derive(Clone, Debug, Default)]
 struct Gaps {
-    /// Data beyond `nxt`, sorted, disjoint and not adjacent.
-    blocks: Vec<Block>,
+    /// Data beyond `nxt`.
+    blocks: Blocks,
     /// Duplicate to report (RFC 2883); empty if none.
     duplicate: Block,
     /// A sequence number in each of the latest changed blocks, latest first (RFC 2018 section 4); 0: none.
@@ -101,7 +102,7 @@ impl Receiver {
         if seg.has(fairlane_net::flag::FIN) && self.fin_end == 0 {
             self.fin_end = end;
         }
-        if seg.seq == self.nxt && self.blocks().is_empty() && self.fin_end == 0 {
+        if seg.seq == self.nxt && !self.has_blocks() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
             self.due = if self.unacked >= c.ack_bytes { AckDue::Now } else { AckDue::Later.max(self.due) };
@@ -156,18 +157,13 @@ impl Receiver {
         if start <= self.nxt {
             self.nxt = end;
             // The blocks that this fills up to.
-            let mut gone = 0;
-            while let Some(b) = gaps.blocks.get(gone)
-                && b.start <= self.nxt
-            {
+            while let Some(b) = gaps.blocks.pop_first_to(self.nxt) {
                 if b.start < end && gaps.duplicate.end == 0 {
                     // The first duplicate range is reported (RFC 2883 section 4).
                     gaps.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
                 }
                 self.nxt = self.nxt.max(b.end);
-                gone += 1;
             }
-            gaps.blocks.drain(..gone);
             let fin = self.fin_end != 0 && self.nxt >= self.fin_end && before < self.fin_end;
             return self.nxt - before - u64::from(fin);
         }
@@ -177,14 +173,15 @@ impl Receiver {
 
     /// Payload bytes out of order.
     pub(crate) fn out_of_order_bytes(&self) -> u64 {
+        let Some(gaps) = self.gaps.as_ref().filter(|_| self.disorder) else { return 0 };
         // A FIN takes a sequence number without data.
-        let fin = self.fin_end != 0 && self.blocks().last().is_some_and(|b| b.end == self.fin_end);
-        if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum::<u64>() - u64::from(fin) } else { 0 }
+        let fin = self.fin_end != 0 && gaps.blocks.last().is_some_and(|b| b.end == self.fin_end);
+        gaps.blocks.bytes() - u64::from(fin)
     }
 
     /// One past the last byte received.
     pub(crate) fn highest_received(&self) -> u64 {
-        self.blocks().last().map_or(self.nxt, |b| b.end)
+        self.gaps.as_ref().and_then(|g| g.blocks.last()).map_or(self.nxt, |b| b.end)
     }
 
     /// Sequence space in order that is not acknowledged yet.
@@ -192,26 +189,21 @@ impl Receiver {
         self.nxt - self.last_ack
     }
 
-    /// Blocks received out of order.
-    fn blocks(&self) -> &[Block] {
-        self.gaps.as_ref().map_or(&[], |g| &g.blocks)
+    /// True if data was received out of order.
+    fn has_blocks(&self) -> bool {
+        self.gaps.as_ref().is_some_and(|g| !g.blocks.is_empty())
     }
 
-    /// Checks that blocks are sorted, disjoint and above RCV.NXT.
+    /// Checks the blocks received out of order.
     pub(crate) fn audit(&self) -> Result<(), &'static str> {
-        let apart = self.blocks().windows(2).all(|w| w[0].end < w[1].start);
-        let above = self.blocks().iter().all(|b| b.start > self.nxt && b.start < b.end);
-        if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
+        self.gaps.as_ref().map_or(Ok(()), |g| g.blocks.audit(self.nxt))
     }
 
     /// True if there are `count` blocks and the segment continues none of the `count` blocks that changed last.
     #[cold]
     pub(crate) fn starts_block(&self, start: u64, end: u64, count: usize) -> bool {
         let Some(gaps) = &self.gaps else { return false };
-        let last = gaps.recent.iter().take(count).filter_map(|&seq| {
-            let b = gaps.blocks.get(gaps.blocks.partition_point(|b| b.end <= seq))?;
-            (b.start <= seq).then_some(b)
-        });
+        let last = gaps.recent.iter().take(count).filter_map(|&seq| gaps.blocks.holding(seq));
         let mut found = 0;
         for b in last {
             if b.end == start || b.start == end {
@@ -242,21 +234,17 @@ impl Receiver {
             containing = Some(duplicate.start);
         }
         let mut written = [0; RECENT + 1];
-        // Those from `from` on may be written.
-        let (mut n, mut from) = (0, gaps.blocks.len());
+        let mut n = 0;
         for seq in containing.into_iter().chain(gaps.recent.into_iter().take_while(|&seq| seq != 0)) {
             if n >= room {
                 break;
             }
-            let i = gaps.find_before(from, seq);
-            if let Some(&b) = gaps.blocks.get(i)
-                && b.start <= seq
-                && (i < from || !written[..n].contains(&b.start))
+            if let Some(b) = gaps.blocks.holding(seq)
+                && !written[..n].contains(&b.start)
             {
                 seg.add_sack(b);
                 written[n] = b.start;
                 n += 1;
-                from = from.min(i);
             }
         }
     }
@@ -285,43 +273,21 @@ impl Receiver {
             gaps.duplicate = Block::default();
         }
         // The allocation is kept for the next hole; the rest of `recent` lies below `nxt`, where no block is.
-        self.disorder = !self.blocks().is_empty();
+        self.disorder = self.has_blocks();
     }
 }
 
 impl Gaps {
-    /// Index of the first block that ends above `seq`: mostly the one before `from`, as blocks come in order.
-    #[inline]
-    fn find_before(&self, from: usize, seq: u64) -> usize {
-        match from.checked_sub(1).and_then(|i| self.blocks.get(i)) {
-            Some(b) if (b.start..b.end).contains(&seq) => from - 1,
-            _ => self.blocks.partition_point(|b| b.end <= seq),
-        }
-    }
-
     /// Stores data beyond a hole.
-    fn store(&mut self, mut start: u64, mut end: u64, memory: usize) {
-        if let Some(last) = self.blocks.last_mut()
-            && last.end == start
-            && last.start == self.recent[0]
-        {
+    fn store(&mut self, start: u64, end: u64, memory: usize) {
+        if self.recent[0] != 0 && self.blocks.lengthen_last(Block { start: self.recent[0], end: start }, end) {
             // More of the block that changed last, behind all others.
-            last.end = end;
             return;
         }
-        let first = self.blocks.partition_point(|b| b.end < start);
-        let last = first + self.blocks[first..].partition_point(|b| b.start <= end);
-        for b in &self.blocks[first..last] {
-            let (s, e) = (b.start.max(start), b.end.min(end));
-            if s < e {
-                self.duplicate = Block { start: s, end: e };
-            }
+        let (Block { start, end }, duplicate) = self.blocks.add(Block { start, end });
+        if let Some(duplicate) = duplicate {
+            self.duplicate = duplicate;
         }
-        if let [one, .., two] | [one @ two] = &self.blocks[first..last] {
-            start = start.min(one.start);
-            end = end.max(two.end);
-        }
-        self.blocks.splice(first..last, [Block { start, end }]);
         // RFC 2018 section 4: the block with the latest segment first, then those reported most recently.
         let mut kept = [0; RECENT];
         kept[0] = start;

@@ -232,3 +232,32 @@ fn rfc7323_ts_recent() {
         assert_eq!(take(3000, 7), 7);
     }
 }
+
+/// Every second of 2 `n` segments is missing; then each missing one arrives, `stride` places behind the last, and all of the receiver is asked
+/// for what each acknowledgment says.
+fn fill_holes(n: usize, stride: usize) -> usize {
+    let (mut r, c) = (Receiver::starting_at(0), config(json!({})));
+    let segment = |i: usize| (500 * i as u64, 500 * (i as u64 + 1));
+    let mut take = |i: usize| {
+        let (start, end) = segment(i);
+        arrive(&mut r, &c, start, end);
+        r.starts_block(start, end, 2);
+        r.out_of_order_bytes() + r.highest_received()
+    };
+    (0..n).for_each(|k| {
+        take(2 * k + 1);
+    });
+    (0..n).for_each(|k| {
+        take(2 * (k * stride % n));
+    });
+    assert_eq!((r.nxt, r.out_of_order_bytes()), (1000 * n as u64, 0));
+    2 * n
+}
+
+/// The cost of an arrival does not depend on the number of holes, whether they are repaired from the front or anywhere.
+#[test]
+fn steps_per_segment_are_bounded() {
+    for stride in [1, 611] {
+        fairlane_testkit::growth::assert_logarithmic(&format!("receiver, stride {stride}"), 1000, |n| fill_holes(n, stride));
+    }
+}
