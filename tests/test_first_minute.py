@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -95,10 +96,90 @@ def test_a_name_with_spaces_is_quoted(tmp_path, monkeypatch, capsys):
     assert "fairlane run 'my line.toml' --set" in (tmp_path / "my line.toml").read_text("utf-8")
 
 
-def test_new_by_itself_says_what_there_is(capsys):
+def test_new_by_itself_says_what_there_is(capsys, monkeypatch):
+    from fairlane.cli.new import new
+
+    monkeypatch.setenv("COLUMNS", "80")
     assert invoke(["new"]) == 0
     output = capsys.readouterr()
-    assert all(name in output.out for name in (*NAMES, "paper")) and output.err == ""
+    assert re.findall(r"^fairlane new (\S+)", output.out, re.M)[: len(NAMES)] == list(NAMES) and output.err == ""
+    assert set(re.findall(r"^fairlane new (\S+)", output.out, re.M)) == set(new.commands)
+    assert max(map(len, output.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["study", "tune"])
+def test_a_study_and_a_search_to_begin_with(name, tmp_path, monkeypatch, capsys):
+    """Each command that the file and the terminal show works, also under another name."""
+    monkeypatch.chdir(tmp_path)
+    for file in (f"{name}.toml", "mine.toml"):
+        assert invoke(["new", name, file]) == 0
+        shown = re.findall(r"^  fairlane (.*)$", capsys.readouterr().out, re.M)
+        text = (tmp_path / file).read_text("utf-8")
+        written = re.findall(r"^#   fairlane (.*?)(?:  +.*)?$", text, re.M)
+        assert shown and len(written) >= 2 and all(file in c.split() for c in (*shown, *written))
+    assert [c for c in written if "--" not in c] == [f"{name} mine.toml"]
+    for command in dict.fromkeys(shown + [c for c in written if "--trials" not in c and "--seeds" not in c]):
+        assert invoke([*command.split(), "--quiet"] if "--dry-run" not in command else command.split()) == 0, command
+    (page,) = (tmp_path / "results").glob("*/index.html")
+    assert page.stat().st_size > 10_000
+
+
+def test_a_lesson_to_begin_with(tmp_path, monkeypatch, capsys):
+    """Its commands work in a folder of any name, and its answers are those of the simulation."""
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "lesson", "week 3"]) == 0
+    assert "fairlane top 'week 3'/scenario.toml" in capsys.readouterr().out
+    page = (tmp_path / "week 3" / "README.md").read_text("utf-8")
+    commands = [shlex.split(c) for c in re.findall(r"^fairlane (.*)$", page, re.M)]
+    assert len(commands) == 5 and all(c[1] == "week 3/scenario.toml" for c in commands)
+    for command in commands:
+        assert invoke(command) == 0, command
+    assert (tmp_path / "week 3" / "animation.html").stat().st_size > 10_000
+    answers = " ".join(page.split("## Answers")[1].split())
+    base, short, fair = (
+        fl.run("week 3/scenario.toml", sets=dict([c[-1].split("=")] if "=" in c[-1] else [])) for c in commands[1:2] + commands[3:]
+    )
+    delay, goodput = (lambda r: r.value("delay_mean", flow="call").mean * 1e3), (lambda r: r.value("goodput", flow="upload").mean / 1e6)
+    assert f"{delay(base):.0f} ms on average" in answers and f"The call takes {delay(fair):.0f} ms, and loses nothing" in answers
+    assert fair.value("loss", flow="call").mean == 0
+    assert f"No: {goodput(base):.2f} Mbit/s" in answers and f"{goodput(base):.2f}" == f"{goodput(short):.2f}"
+    assert f"gets {goodput(fair):.2f} Mbit/s, {100 * (1 - goodput(fair) / goodput(base)):.0f} % less" in answers
+
+
+# --- a file in place of a command, and names that are no command ----------------------------------------------
+
+
+def test_a_scenario_in_place_of_a_command_is_run(dumbbell, capsys):
+    assert invoke([str(dumbbell), "--json", "--seeds", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["seeds"] == [1, 2]
+    assert fairlane("-", "--quiet", input=DUMBBELL).returncode == 0
+    assert "cannot read gone.toml: no such file" in fairlane("gone.toml").stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["office"], "unknown command 'office': known are bench,"),
+        (["rum"], "unknown command 'rum': did you mean 'run'"),
+        (["home"], "home is a template: fairlane new home"),
+        (["results"], "results is a folder: fairlane report results"),
+        (["fq_codel"], "unknown command 'fq_codel': fairlane explain fq_codel"),
+        (["new", "office"], "unknown template 'office': known are datacentre, home, lan, lesson,"),
+        (["new", "datacenter"], "did you mean 'datacentre'"),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+)
+def test_a_name_that_is_no_command(args, expected, tmp_path):
+    (tmp_path / "results").mkdir()
+    done = fairlane(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and expected in done.stderr
+
+
+def test_help_is_a_command_too(capsys):
+    for args in (["help", "run"], ["run", "--help"], ["run", "-h"]):
+        assert invoke(args) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Usage: fairlane run") == 3 and shown.count(shown[: len(shown) // 3]) == 3
 
 
 # --- the picture ---------------------------------------------------------------------------------------------

@@ -213,6 +213,21 @@ def test_the_environment_of_make_has_what_the_pages_show():
     assert {m for extra, of in EXTRAS.items() for m in of} - names == {"distributed", "mpi4py"}
 
 
+# --- what an index shows ---------------------------------------------------------------------------------------
+
+
+def test_the_metadata_of_the_package():
+    """Authors as CITATION.cff has them, every Python that wheels are made for, and links to the repository that CITATION.cff names."""
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert [a["name"] for a in PROJECT["authors"]] == re.findall(r"^  - name: (.+)$", citation, re.M)
+    minor = int(PROJECT["requires-python"].removeprefix(">=3."))
+    assert f"Programming Language :: Python :: 3.{minor}" in PROJECT["classifiers"]
+    assert not [c for c in PROJECT["classifiers"] if re.search(rf":: 3\.(?!{minor}\b)(\d+)", c) and int(c.rpartition(".")[2]) < minor]
+    assert len(PROJECT["keywords"]) >= 5 and PROJECT["keywords"] == sorted(PROJECT["keywords"])
+    named = re.search(r"^repository-code: [\"']?([^\"'\n]+)", citation, re.M)
+    assert PROJECT.get("urls", {}).get("Repository") == (named[1] if named else None)
+
+
 # --- what is installed ---------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,15 @@ def test_the_wheel_is_for_every_python_and_has_all_files(wheel):
     for key in KEYS:
         assert f"fairlane/papers/studies/{key}/study.py" in names
     assert not [n for n in names if "__pycache__" in n or n.endswith((".rs", ".pdb"))]
+    (metadata,) = [n for n in names if n.endswith(".dist-info/METADATA")]
+    lines = zipfile.ZipFile(wheel).read(metadata).decode("utf-8").splitlines()
+    assert {line.partition(":")[0] for line in lines if ":" in line} >= {
+        "Author",
+        "Classifier",
+        "Keywords",
+        "Summary",
+        "License-Expression",
+    }
     assert sum(i.file_size for i in zipfile.ZipFile(wheel).infolist()) < 40e6
 
 

@@ -89,6 +89,8 @@ def _invoke(arguments: list[str]) -> int:
     try:
         if "_FAIRLANE_COMPLETE" in os.environ:  # the shell asks for completions
             cli.main(arguments, prog_name="fairlane")
+        if arguments[:1] == ["help"]:
+            arguments = [*arguments[1:], "--help"]
         # Not `cli.main`: it has its own messages for Ctrl-C and closed pipes.
         with cli.make_context("fairlane", arguments) as context:
             code = cli.invoke(context)

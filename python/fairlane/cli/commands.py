@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,38 @@ _ELSEWHERE = {
 """Commands with a file of their own, by name."""
 
 
-@click.group(cls=Commands, commands=Later(_ELSEWHERE), context_settings=_HELP, epilog=_EPILOG, invoke_without_command=True)
+_FILES = (".toml", ".json")
+
+
+class Cli(Commands):
+    """All commands; a scenario file in place of a command is run."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command: `run` for a file."""
+        name = args[0]
+        if name not in self.commands and (name == "-" or name.endswith(_FILES) or Path(name).is_file()):
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+    def unknown(self, name: str) -> str:
+        """Returns the error for a name that is no command: a folder and a template have commands of their own."""
+        from .new import new
+
+        if Path(name).is_dir():
+            return f"{name} is a folder: fairlane report {name}, or fairlane plot {name} KIND"
+        if name in new.commands:
+            return f"{name} is a template: fairlane new {name}"
+        from ..base.reference import explain
+        from ..errors import UnknownNameError
+
+        error = super().unknown(name)
+        with suppress(UnknownNameError):
+            explain(name)
+            return f"{error.partition(':')[0]}: fairlane explain {name} says what it is"
+        return error
+
+
+@click.group(cls=Cli, commands=Later(_ELSEWHERE), context_settings=_HELP, epilog=_EPILOG, invoke_without_command=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -1,18 +1,19 @@
-"""The commands `new ...`: templates of scenarios and studies of papers."""
+"""The commands `new ...`: templates of scenarios, studies, searches, lessons and studies of papers."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
 import click
 
 from ..base.extras import need
-from ..base.files import save_bytes
+from ..base.files import replacing, save_bytes
 from ..errors import FairlaneError, FolderError
-from .output import Commands, emit, emit_document
+from .output import Commands, emit, emit_document, render
 
 _SCENARIOS = {
     "lan": "Local network: four computers save files on one server.",
@@ -20,16 +21,47 @@ _SCENARIOS = {
     "home": "Home uplink: an upload, a VoIP call and a video download share it.",
     "datacentre": "Incast: fifteen servers answer one client at once.",
 }
-"""The scenarios of `fairlane/scenarios/new` with their descriptions."""
+"""Scenarios with their descriptions."""
+_FILES = {
+    **{name: (about, ("run {}", "run {} --seeds 10")) for name, about in _SCENARIOS.items()},
+    "study": ("Study: every combination of queues and rates, ten lines to change.", ("study {} --dry-run", "study {}")),
+    "tune": ("Search: the queue of an uplink, and its parameters, that suit calls and uploads best.", ("tune {}",)),
+}
+"""The files of `fairlane/scenarios/new`: what they are, and the commands to use them."""
+_LESSON = ("scenario.toml", "README.md")
+_ORDER = ("home", "lan", "wan", "datacentre", "study", "tune", "lesson", "paper", "network")
 
 
-@click.group(cls=Commands)
-def new() -> None:
-    """Create a scenario or study from a template."""
+class Templates(Commands):
+    """The templates in the order in which they are of use."""
+
+    what = "template"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the names of the templates."""
+        return list(_ORDER)
+
+
+@click.group(cls=Templates, invoke_without_command=True)
+@click.pass_context
+def new(ctx: click.Context) -> None:
+    """Create a scenario, a study, a search, a lesson or the study of a paper from a template; without NAME: list the templates."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from ..look.sheet import Sheet
+
+    group = ctx.command
+    assert isinstance(group, click.Group)
+    rows = [[f"fairlane new {name}{_arguments(group.commands[name])}", group.commands[name].get_short_help_str(1000)] for name in _ORDER]
+    emit(render(Sheet(["template", "what it writes"], rows, words=(1,), note="Existing files are kept.")))
+
+
+def _arguments(command: click.Command) -> str:
+    return "".join(f" {p.make_metavar(click.Context(command))}" for p in command.params if isinstance(p, click.Argument) and p.required)
 
 
 def text_of(name: str) -> str:
-    """Returns the scenario file that `fairlane new NAME` writes."""
+    """Returns the file that `fairlane new NAME` writes."""
     return files("fairlane").joinpath("scenarios", "new", f"{name}.toml").read_text("utf-8")
 
 
@@ -37,17 +69,25 @@ def _write(name: str, file: str) -> None:
     if file == "-":
         emit_document(text_of(name), "toml")
         return
+    about, uses = _FILES[name]
     path, shown = Path(file), shlex.quote(file)
+    _check_name(path, f"fairlane new {name}")
+    text = text_of(name)
+    for verb in ("run", "study", "tune"):
+        text = text.replace(f"fairlane {verb} {name}.toml", f"fairlane {verb} {shown}")
+    save_bytes(path, text.encode(), new=True)
+    emit("\n".join([f"wrote {file}: {about}", "", *(f"  fairlane {use.format(shown)}" for use in uses)]))
+
+
+def _check_name(path: Path, command: str = "") -> None:
+    """Raises an error if the file cannot be written; `command` is completed with a free name."""
     if path.suffix != ".toml":
-        raise FairlaneError(f"{file!r} is not a valid scenario name: it must end in .toml, such as mine.toml")
+        raise FairlaneError(f"{str(path)!r} is not a valid file name: it must end in .toml, such as mine.toml")
     if os.path.lexists(path):
-        other = shlex.quote(str(_free(path)))
-        raise FolderError(f"{file} exists and was not changed: choose another name, such as fairlane new {name} {other}")
+        other = f", such as {command} {shlex.quote(str(_free(path)))}" if command else ""
+        raise FolderError(f"{path} exists and was not changed: choose another name{other}")
     if not path.absolute().parent.is_dir():
-        raise FolderError(f"cannot write {file}: the folder {path.parent} does not exist")
-    save_bytes(path, text_of(name).replace(f"fairlane run {name}.toml", f"fairlane run {shown}").encode(), new=True)
-    lines = (f"wrote {file}: {_SCENARIOS[name]}", "", f"  fairlane run {shown}", f"  fairlane run {shown} --seeds 1..10")
-    emit("\n".join(lines))
+        raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")
 
 
 def _free(path: Path) -> Path:
@@ -59,12 +99,32 @@ def _command(name: str, about: str) -> click.Command:
     def write(file: str | None) -> None:
         _write(name, file if file is not None else f"{name}.toml")
 
-    help_text = f"{about} Writes the scenario FILE with comments (default: {name}.toml; -: prints it). Existing files are kept."
+    help_text = f"{about} Writes FILE with comments (default: {name}.toml; -: prints it)."
     return click.Command(name, callback=write, params=[click.Argument(["file"], required=False)], help=help_text)
 
 
-for _name, _about in _SCENARIOS.items():
+for _name, (_about, _) in _FILES.items():
     new.add_command(_command(_name, _about))
+
+
+@new.command()
+@click.argument("folder", default="lesson")
+def lesson(folder: str) -> None:
+    """Lesson for a course: a scenario, a page with questions and answers. Writes FOLDER (default: lesson)."""
+    path = Path(folder)
+    if os.path.lexists(path):
+        other = shlex.quote(str(_free(path)))
+        raise FolderError(f"{folder} exists and was not changed: choose another name, such as fairlane new lesson {other}")
+    shown = shlex.quote(folder.rstrip("/"))
+    source = files("fairlane").joinpath("scenarios", "new", "lesson")
+    texts: Mapping[str, str] = {name: source.joinpath(name).read_text("utf-8").replace("lesson/", f"{shown}/") for name in _LESSON}
+    with replacing(path) as place:
+        for name, text in texts.items():
+            (place / name).write_text(text, "utf-8")
+    wrote = [str(path / name) for name in _LESSON]
+    emit(
+        "\n".join([f"wrote {', '.join(wrote)}", "", f"  fairlane top {shown}/scenario.toml", f"  fairlane run {shown}/scenario.toml --why"])
+    )
 
 
 @new.command()
@@ -96,7 +156,7 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
 
     path = Path(file or f"{Path(graph).stem}.toml")
     if file != "-":
-        _free_to_write(path)
+        _check_name(path)
     read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most)
     if not read.links:
         raise FairlaneError(f"{graph} has no links between different nodes\n  = help: a scenario needs two nodes and a link")
@@ -111,12 +171,3 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
     shown = shlex.quote(str(path))
     lines = [f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links", *(f"note: {n}" for n in read.notes)]
     emit("\n".join([*lines, "", f"  fairlane draw {shown} -o {shlex.quote(path.stem)}.svg", f"  fairlane run {shown}"]))
-
-
-def _free_to_write(path: Path) -> None:
-    if path.suffix != ".toml":
-        raise FairlaneError(f"{str(path)!r} is not a valid scenario name: it must end in .toml, such as mine.toml")
-    if os.path.lexists(path):
-        raise FolderError(f"{path} exists and was not changed: choose another name")
-    if not path.absolute().parent.is_dir():
-        raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")

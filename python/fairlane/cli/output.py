@@ -20,7 +20,7 @@ from ..base.escapes import json_safe, one_line, printable
 from ..base.extras import need
 from ..base.format import duration
 from ..base.paths import partition
-from ..errors import FairlaneError
+from ..errors import FairlaneError, suggest
 from .encodings import document, encodable
 
 if TYPE_CHECKING:
@@ -47,6 +47,20 @@ class Later(UserDict[str, click.Command]):
 
 class Commands(click.Group):
     """Commands in alphabetical order, each with the whole first sentence of its help."""
+
+    what = "command"
+    """What errors call a command of this group."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command; an unknown name is an error with the nearest ones."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            raise click.UsageError(self.unknown(name), ctx)
+        return super().resolve_command(ctx, args)
+
+    def unknown(self, name: str) -> str:
+        """Returns the error for a name that is no command."""
+        return str(suggest(name, list(self.commands), self.what))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completes names of commands, with the whole first sentence of their help."""
