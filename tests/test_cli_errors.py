@@ -230,3 +230,45 @@ def test_full_standard_output(dumbbell):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: cannot write: the disk is full\n"
+
+
+# --- one answer that leads on ---------------------------------------------------------------------------------
+
+ANSWERS = [
+    (["compare", "--queues", "red", "codel"], 'unexpected argument "codel": separate values with commas: --queues red,codel'),
+    (["compare", "--tcp", "cubic", "bbr"], 'unexpected argument "bbr": separate values with commas: --tcp cubic,bbr'),
+    (["compare", "dumbbell.toml"], "a scenario is an option, --scenario dumbbell.toml"),
+    (["plot", "cwnd", "dumbbell.toml"], "the plot kind comes last: fairlane plot dumbbell.toml cwnd"),
+    (["plot", "window", "here"], "the plot kind comes last: fairlane plot here window"),
+    (["plot", "dumbbell.toml"], "which plot? fairlane plot dumbbell.toml KIND"),
+    (["run", "dumbbell.toml", "--out", "/proc/x"], "cannot write /proc/x: /proc takes no new files"),
+    (["run", "dumbbell.toml", "--plot", "/proc/cwnd.svg"], "cannot write /proc/cwnd.svg: /proc takes no new files"),
+    (["run", "x.yaml"], "cannot read x.yaml as a scenario: it is YAML; scenarios are TOML or JSON"),
+    (["study", "x.yml"], "cannot read x.yml as a scenario: it is YAML"),
+    (["run", "x.pcapng"], "it is a recording: fairlane import x.pcapng -o DIR"),
+    (["tc", "x.pkt"], "it is a packet script: fairlane script x.pkt"),
+    (["run", "x.gml"], "it is a graph: fairlane new network x.gml"),
+    (["run", "x.tcl"], "it is a script of ns-2: docs/guides/from-ns2.md"),
+    (["run", "here"], "its scenario is a file: here/scenario.toml"),
+]
+
+
+@pytest.mark.parametrize(("args", "expected"), ANSWERS, ids=lambda x: " ".join(x) if isinstance(x, list) else "")
+def test_a_mistake_has_one_answer(args, expected, dumbbell):
+    where = dumbbell.parent
+    (where / "here").mkdir()
+    (where / "here" / "scenario.toml").write_text(DUMBBELL)
+    for ending in ("yaml", "yml", "pcapng", "pkt", "gml", "tcl"):
+        (where / f"x.{ending}").write_text("duration: 3s\n")
+    before = sorted(where.rglob("*"))
+    err = check(fairlane(*args, cwd=where))
+    assert expected in err and err.count("error:") == 1, err
+    assert sorted(where.rglob("*")) == before
+
+
+def test_python_names_have_a_suggestion():
+    import fairlane as fl
+
+    for name, right in (("DropTail", "Droptail"), ("FQCodel", "FqCodel"), ("Networks", "Network")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': did you mean '{right}'"):
+            getattr(fl, name)

@@ -116,7 +116,7 @@ def test_points_of_a_study(capsys):
         (("window", "two.toml"), "the plot kind comes last"),
         (("study.toml", "window"), "study.toml is not a scenario but a study: fairlane study study.toml"),
         (("nowhere", "window"), "result nowhere not found: give a result folder"),
-        (("with",), "give a result folder and a kind of plot"),
+        (("with",), "which plot? fairlane plot with KIND"),
         (("with", "windw"), "did you mean 'window'?"),
         (("with", "window", "--seeds", "1..3"), "--seed N selects a run"),
         (("with", "window", "--set", "duration=3s"), "--set needs a scenario file"),

@@ -88,6 +88,8 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     net = fl.Network(duration="1s").link("a", "b", name="l", rate="1Mbit/s", delay="1ms").flow("f", "a", "b", tcp="newreno")
     kept = net.run(1).save(tmp_path / "r")
     assert "no table `trace`: run with --trace" in fairlane("query", str(kept), "drops").stderr
+    assert "no table `events` (`trace` here): run with --trace" in fairlane("query", str(kept), "select * from events").stderr
+    assert "unknown table 'flow': did you mean 'flows'?" in fairlane("query", str(kept), "select * from flow").stderr
     assert "has no tables" in fairlane("query", str(tmp_path), "drops").stderr
     assert "is not a result folder" in fairlane("query", str(tmp_path / "none"), "drops").stderr
     assert "give a result folder" in fairlane("query").stderr

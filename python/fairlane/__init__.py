@@ -158,7 +158,9 @@ def __getattr__(name: str) -> Any:
         params = import_module("._params", __name__)
         if hasattr(params, name):
             return getattr(params, name)
-    raise AttributeError(f"module 'fairlane' has no attribute {name!r}")
+    from .errors import missing_attribute
+
+    raise missing_attribute("fairlane", name, [] if name.startswith("_") else __dir__())
 
 
 def __dir__() -> list[str]:

@@ -86,6 +86,20 @@ def short(text: str, most: int = 80) -> str:
     return repr(text) if len(text) <= most else f"{text[: most // 2 - 1] + ' ... ' + text[1 - most // 2 :]!r} ({len(text)} characters)"
 
 
+def missing_attribute(module: str, name: str, known: Sequence[str]) -> AttributeError:
+    """Returns the error for a name that a module lacks; other capitals and underscores are one step away.
+
+    >>> str(missing_attribute("fairlane", "DropTail", ["Droptail", "Red"]))
+    "module 'fairlane' has no attribute 'DropTail': did you mean 'Droptail'?"
+    """
+    from difflib import get_close_matches
+
+    plain = {k.lower().replace("_", ""): k for k in sorted(known)}
+    word = name.lower().replace("_", "")
+    near = [plain[word]] if word in plain else [plain[k] for k in get_close_matches(word, plain, n=1, cutoff=0.8)]
+    return AttributeError(f"module {module!r} has no attribute {name!r}" + (f": did you mean {near[0]!r}?" if near else ""))
+
+
 def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
     """Returns an `UnknownNameError` for `name` that lists the nearest of the `known` names.
 

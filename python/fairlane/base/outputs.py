@@ -56,16 +56,16 @@ def new_files(paths: Iterable[str | PathLike[str]], *, force: bool = False) -> l
     return list(out.values())
 
 
-def open_folder(path: Path) -> None:
-    """Raises `FolderError` if a folder cannot be created at `path`, or an existing one cannot be written to."""
+def open_folder(path: Path, shown: Path | None = None) -> None:
+    """Raises `FolderError` if a folder cannot be created at `path`, or an existing one cannot be written to; errors name `shown`."""
     place = next(p for p in (path.absolute(), *path.absolute().parents) if os.path.lexists(p))
     if not place.is_dir():
-        raise FolderError(f"cannot write {path}: {place} is {in_place_of_file(place) or 'a file'}, not a folder")
+        raise FolderError(f"cannot write {shown or path}: {place} is {in_place_of_file(place) or 'a file'}, not a folder")
     try:
         with hidden_folder(place, path.name):
             pass
     except OSError as e:
-        raise FolderError(f"cannot write {path}: {_reason(e, place)}") from e
+        raise FolderError(f"cannot write {shown or path}: {_reason(e, place)}") from e
 
 
 def room_for(folder: Path, files: Iterable[str] = (), folders: Iterable[str] = ()) -> None:
@@ -83,4 +83,7 @@ def room_for(folder: Path, files: Iterable[str] = (), folders: Iterable[str] = (
 
 
 def _reason(e: OSError, folder: Path) -> str:
-    return f"no permission to write in {folder}" if isinstance(e, PermissionError) else reason(e)
+    if isinstance(e, PermissionError):
+        return f"no permission to write in {folder}"
+    # The folder exists: a file system such as /proc takes no files.
+    return f"{folder} takes no new files" if isinstance(e, FileNotFoundError) else reason(e)

@@ -13,6 +13,7 @@ from .. import _core
 from ..errors import FairlaneError, InputError, suggest
 from .escapes import printable
 from .files import read_input
+from .other_files import check_kind, folder_hint
 
 _FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
 
@@ -31,7 +32,8 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
     try:
         data = read_input(name)
     except InputError as e:
-        raise InputError(f"{e}{_near(name)}{_FILE_HELP}") from e
+        raise InputError(f"{e}{_near(name) or folder_hint(name)}{_FILE_HELP}") from e
+    check_kind(name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -79,6 +80,8 @@ def plot(
     if listed:
         return _list(as_json=as_json)
     if len(words) < 2:
+        if words and not _is_kind(words[0]):
+            raise click.UsageError(f"which plot? fairlane plot {shlex.quote(words[0])} KIND, such as queue or cwnd; --list shows the kinds")
         raise click.UsageError("give a result folder and a kind of plot, such as fairlane plot results window, or --list")
     from ..base.outputs import new_file
     from ..look.figures import check_path
@@ -89,8 +92,11 @@ def plot(
     from ..runs.plots.styles import style_of
 
     *given, kind = words
-    if kind not in KINDS and (Path(kind).exists() or kind.endswith(_FILES)):
-        raise FairlaneError(f"the plot kind comes last: fairlane plot {' '.join(words)} KIND (--list shows the kinds)")
+    if not _is_kind(kind) and (first := next((w for w in given if _is_kind(w) and not Path(w).exists()), None)) is not None:
+        results = [w for w in words if w != first]
+        raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join([*results, first])}")
+    if not _is_kind(kind) and (Path(kind).exists() or kind.endswith(_FILES)):
+        raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join(words)} KIND (--list shows the kinds)")
     # Errors in the arguments are reported before anything is read or run.
     formulas = tuple(t for t in theory.split(",") if t)
     if kind in KINDS:
@@ -114,6 +120,14 @@ def plot(
         emit_document(svg(drawn.figure), "xml")
     notes(drawn.notes)
     wrote([target] if target is not None else [], as_json=as_json, quiet=False)
+
+
+def _is_kind(word: str) -> bool:
+    """Returns True for a kind of --list, a time series or a metric."""
+    from ..base.metrics import metrics, series_of
+    from ..runs.plots import KINDS
+
+    return word in KINDS or bool(series_of(word)) or any(m.name == word for m in metrics())
 
 
 class _Run:

@@ -102,7 +102,8 @@ def compare(
     if extra := click.get_current_context().args:
         if Path(extra[0]).suffix in (".toml", ".json"):
             raise click.UsageError(f'unexpected argument "{extra[0]}": a scenario is an option, --scenario {extra[0]}')
-        raise click.UsageError(f'unexpected argument "{extra[0]}": separate queues with commas, --queues red,codel')
+        option, given = next(((o, v) for o, v in (("--queues", queues), ("--tcp", tcp), ("--vary", vary)) if v), ("--queues", ()))
+        raise click.UsageError(f'unexpected argument "{extra[0]}": separate values with commas: {option} {",".join([*given, *extra])}')
     need("study")
     from ..comparison import compare as run
     from ..comparison.plots import PICTURES

@@ -49,7 +49,7 @@ def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
         if not _may_replace(path):
             raise FolderError(f"{path} is not a result folder (it has no manifest.json of fairlane): not replaced")
     # The folder is written next to the target and renamed at the end.
-    open_folder(path.absolute().parent)
+    open_folder(path.absolute().parent, path)
     try:
         path.lstat()
     except FileNotFoundError:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..base.extras import need
 from ..base.partial_files import where_it_is
-from ..errors import FairlaneError, FolderError
+from ..errors import FairlaneError, FolderError, suggest
 from .folder import MANIFEST, faults, is_kept
 from .trace import FOLDER, escape_glob, parts_of
 
@@ -211,23 +212,44 @@ def stream_query(
         except (duckdb.OutOfMemoryException, MemoryError):
             raise FairlaneError(f"the query needs more than {limits.memory / 2**30:g} GiB of memory{_MORE}") from None
         except duckdb.Error as e:
-            missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
-            if missing:
-                rows = {
-                    "flows": 'run with report=flows, or query groups: select "group", goodput from groups',
-                    "groups": "run with report=groups",
-                    "flow_series": "run with report=flows and set `sample`",
-                    "why": "run with report=flows and --why",
-                    "why_queues": "run with report=flows and --why",
-                }
-                how = rows.get(missing[0]) if "groups" in found or missing[0] == "groups" else None
-                how = how or {"trace": "run with --trace", "why": "run with --why", "why_queues": "run with --why"}.get(missing[0])
-                how = how or "set `sample` in the scenario"
-                raise FairlaneError(f"{folder} has no table `{missing[0]}`: {how}; it has {', '.join(found)}") from None
+            if unknown := _UNKNOWN.search(str(e)):
+                raise _no_table(folder, unknown[1].lower(), found) from None
             if " " not in question.strip():
                 known = ", ".join(ready)
                 raise FairlaneError(f"unknown query `{question}`: write SQL, or one of {known}") from None
             raise FairlaneError(f"DuckDB reports: {e}") from None
+
+
+_UNKNOWN = re.compile(r"Table with name (\w+) does not exist")
+_ALSO = {"event": "trace", "events": "trace", "packets": "trace", "series": "flow_series"}
+"""Names under which a table is looked for."""
+_WRITE = {
+    "trace": "run with --trace",
+    "flow_series": "set `sample` in the scenario",
+    "link_series": "set `sample` in the scenario",
+    "why": "run with --why",
+    "why_queues": "run with --why",
+    "groups": "run with report=groups",
+}
+_WRITE_EACH = {
+    "flows": 'run with report=flows, or query groups: select "group", goodput from groups',
+    "flow_series": "run with report=flows and set `sample`",
+    "why": "run with report=flows and --why",
+    "why_queues": "run with report=flows and --why",
+}
+"""What writes a table, and what does where the folder has a row per group."""
+
+
+def _no_table(folder: str | PathLike[str], name: str, found: Mapping[str, str]) -> FairlaneError:
+    """Returns the error for a table that a folder lacks: its right name, or what writes it."""
+    table = _ALSO.get(name, name)
+    called = f" (`{table}` here)" if table != name else ""
+    if table in found:
+        return FairlaneError(f"{fspath(folder)} has no table `{name}`: it is called `{table}`")
+    how = (_WRITE_EACH if "groups" in found else {}).get(table) or _WRITE.get(table)
+    if how is None:
+        return suggest(name, list(found), "table")
+    return FairlaneError(f"{fspath(folder)} has no table `{name}`{called}: {how}; it has {', '.join(found)}")
 
 
 def _check(folder: Path) -> None:
