@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT, fairlane
+from fairlane.runs.top import Top, sheets
 
 pty = pytest.importorskip("pty")
 QUICK = str(ROOT / "examples" / "quickstart.toml")
@@ -38,6 +40,42 @@ def test_the_document_is_the_run_and_fits_its_schema():
     drops = dict(zip(run.links["link"], run.links["drops"], strict=True))
     assert {name: x["drops"] for name, x in last.items()} == drops
     assert all(f["cwnd"] > 0 and f["srtt"] > 0 for f in document["looks"][-1]["flows"])
+
+
+def test_rates_of_links_across_the_warm_up():
+    """Counters of links restart there; what they carried since then is known from two other snapshots."""
+    sim = fl.start(QUICK, 2)
+    top = Top(sim)
+    rates = {}
+    for at in (8, 12, 16):
+        sim.advance(f"{at - sim.time:g}s")
+        rates[at] = {x.name: x.rate for x in top.look().links}
+    again, late = fl.start(QUICK, 2), None
+    again.advance("10s")
+    late = Top(again)
+    late.look()
+    again.advance("2s")
+    assert rates[8]["bottleneck"] is None and rates[12] == {x.name: x.rate for x in late.look().links}
+    assert all(0 <= rate <= 1.01 * again._core.queue(i)["link"]["rate"] for i, rate in enumerate(rates[12].values()))
+
+
+def test_rows_keep_their_places_and_idle_links_are_left_out():
+    sim = fl.start(str(ROOT / "examples" / "lessons" / "red" / "scenario.toml"))
+    top = Top(sim)
+    seen: list[list[str]] = []
+    for _ in range(8):
+        sim.advance("2s")
+        links, flows = (sheet.rows for sheet in sheets(top.look(), 40))
+        assert [row[0] for row in flows] == list(sim.flows)
+        seen.append([row[0] for row in links])
+        queued = {x.name for x in top.look().links if x.most or x.drops}
+        assert set(seen[-1]) == queued | {"bottleneck"} and len(queued) < len(sim.links)
+    order = {name: i for i, name in enumerate(sim.links)}
+    assert all(names == sorted(names, key=order.__getitem__) for names in seen)
+    assert all(set(a) <= set(b) for a, b in itertools.pairwise(seen)), "a row stays"
+    heads = sheets(top.look())[0].heads
+    (red,) = (x for x in top.look().links if x.name == "bottleneck")
+    assert heads[:3] == ["queue", "packets", "average"] and red.average is not None and 0 < red.average < 30
 
 
 @pytest.mark.parametrize("columns", ["80", "50", "200"])
@@ -68,10 +106,10 @@ def test_mistakes(options, text):
 class Terminal:
     """`top` on a terminal."""
 
-    def __init__(self, *options: str, size: tuple[int, int] = (24, 80), **env: str) -> None:
+    def __init__(self, *options: str, size: tuple[int, int] = (24, 80), file: str = QUICK, **env: str) -> None:
         self.main, side = pty.openpty()
         self.resize(*size)
-        command = [sys.executable, "-m", "fairlane", "top", QUICK, "--set", "warmup=1s", *options]
+        command = [sys.executable, "-m", "fairlane", "top", file, "--set", "warmup=1s", *options]
         of = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")} | {"TERM": "xterm-256color"} | env
         self.child = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=of, start_new_session=True)
         os.close(side)
@@ -132,9 +170,27 @@ def test_at_the_end_it_waits_for_q_and_follows_the_size():
     t = Terminal("--set", "duration=6s", "--speed", "max", NO_COLOR="1")
     t.until(r"\] finished")
     assert not re.search(rb"\x1b\[3[0-9]", t.seen), "no colour where NO_COLOR is set"
-    t.resize(12, 60)
-    # Lines that are longer end with three dots.
+    t.resize(12, 50)
+    # The name is shortened to what is left of the line.
     assert t.until("…", limit=20)
+    t.press("q")
+    assert t.end() == 0
+
+
+def test_the_head_line_is_whole_at_80_columns(tmp_path):
+    file = tmp_path / "long.toml"
+    file.write_text(
+        (ROOT / "examples" / "quickstart.toml")
+        .read_text()
+        .replace('name = "', 'name = "a name that is far too long for one line of a terminal, ')
+    )
+    t = Terminal("--set", "duration=600s", "--speed", "0.1", file=str(file))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", t.until("q quit"))
+    head = next(line for line in shown.splitlines() if "seed" in line)
+    assert (
+        re.search(r"^a name that is .*\u2026: \d+\.\d{3} s of 600 s, seed 1 \[[#.]+\] 0\.1 s per second\s*$", head)
+        and len(head.rstrip()) <= 80
+    )
     t.press("q")
     assert t.end() == 0
 

@@ -121,9 +121,13 @@ def _tables(sim: Simulation, every: int) -> None:
         emit(_text(sim, looks, head=True) + "\n")
 
 
-def _head(sim: Simulation) -> str:
+def _head(sim: Simulation, more: str = "", width: int | None = None) -> str:
+    """Returns the name, the time and `more`; a name that is too long for `width` is shortened."""
     name = one_line(sim.scenario.get("name") or "run")
-    return f"{name}: {sim.time:.3f} s of {sim.duration:g} s, seed {sim.seed}"
+    rest = f": {sim.time:.3f} s of {sim.duration:g} s, seed {sim.seed}{more}"
+    if width is not None and len(name) + len(rest) > width:
+        name = f"{name[: max(1, width - len(rest) - 1)]}\N{HORIZONTAL ELLIPSIS}"
+    return name + rest
 
 
 def _text(sim: Simulation, looks: Top, *, head: bool) -> Any:
@@ -142,6 +146,7 @@ class _Screen:
 
         self.sim, self.speed, self.step = sim, speed, step
         self.looks = Top(sim)
+        self.looks.look()
         self.paused = self.quit = False
         self.behind = False
         self.chunk = step
@@ -206,8 +211,8 @@ class _Screen:
         over = self.sim._core.now >= self.sim._core.end
         speed = "full speed" if self.speed == float("inf") else f"{self.speed:g} s per second"
         what = "finished" if over else "paused" if self.paused else speed + (", as fast as it can" if self.behind else "")
-        done = bar(self.sim.time / self.sim.duration, 20)
-        head = Text(f"{_head(self.sim)} [{done}] {what}", style="bold", no_wrap=True, overflow="ellipsis")
+        done = bar(self.sim.time / self.sim.duration, max(4, min(20, (size.columns - 50) // 2)))
+        head = Text(_head(self.sim, f" [{done}] {what}", size.columns), style="bold", no_wrap=True, overflow="ellipsis")
         return Group(head, "", links, "", flows, "", Text(_KEYS, style="dim", no_wrap=True, overflow="ellipsis"))
 
 
