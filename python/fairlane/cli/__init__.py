@@ -20,6 +20,9 @@ LONGEST_LINE = 4000
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the `fairlane` command."""
+    # Products of small matrices take several times the processor time on several threads, which wait for one another without sleeping.
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     code = invoke(argv)
     if code == INTERRUPTED:
         _leave(code)
