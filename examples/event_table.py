@@ -8,7 +8,7 @@ import polars as pl
 import fairlane as fl
 
 
-def network(queue: fl.Droptail | fl.Red) -> fl.Network:
+def network(queue: fl.queues.Droptail | fl.queues.Red) -> fl.Network:
     """A bottleneck that two TCP flows fill."""
     net = fl.Network(duration="60s", name="event table")
     net.dumbbell(
@@ -20,7 +20,7 @@ def network(queue: fl.Droptail | fl.Red) -> fl.Network:
 
 
 if __name__ == "__main__":
-    for queue in (fl.Droptail(limit="50p"), fl.Red(limit="50p", min="10p", max="30p")):
+    for queue in (fl.queues.Droptail(limit="50p"), fl.queues.Red(limit="50p", min="10p", max="30p")):
         result = network(queue).run(seed=1, trace="drop,enqueue link=bottleneck")
         drops = result.trace().filter(pl.col("event") == "drop").collect()
         gaps = drops["time"].diff().drop_nulls()

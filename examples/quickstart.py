@@ -12,7 +12,7 @@ def network(buffer: str) -> fl.Network:
     net.dumbbell(
         pairs=2,
         access={"rate": "100Mbit/s", "delay": "1ms"},
-        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.Droptail(limit=buffer)},
+        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.queues.Droptail(limit=buffer)},
     )
     return net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="sack")
 

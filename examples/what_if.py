@@ -9,7 +9,7 @@ net = fl.Network(duration="40s", warmup="5s")
 net.dumbbell(
     pairs=4,
     access={"rate": "100Mbit/s", "delay": "1ms"},
-    bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.Droptail(limit="100p")},
+    bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.queues.Droptail(limit="100p")},
 )
 net.flow("bulk", "s{i}", "d{i}", count=3, spread="1s", tcp="cubic")
 net.flow("calls", "s3", "d3", udp={}, source={"poisson": {"rate": "500kbit/s", "size": "200B"}})
@@ -25,7 +25,7 @@ if __name__ == "__main__":
     what_if.set("links.bottleneck.queue", "codel")
     for future in (sim, what_if):
         future.advance(to="20s")
-    print(fl.compare(sim, what_if))
+    print(sim.compare(what_if))
 
     futures = net.start(seed=1)
     futures.advance("10s")
@@ -34,5 +34,5 @@ if __name__ == "__main__":
     codel.set("links.bottleneck.queue", "codel")
     droptail.advance(to="20s")
     codel.advance(to="20s")
-    delay = fl.compare(droptail, codel).value("delay_mean", flow="calls")
+    delay = droptail.compare(codel).value("delay_mean", flow="calls")
     print(f"delay of the calls: {delay.first.mean:.4f} s, with CoDel {delay.second.mean:.4f} s, difference {delay.difference} s")

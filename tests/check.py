@@ -18,7 +18,7 @@ PACKAGE = ROOT / "python" / "fairlane"
 FILES = {
     package: files.split()
     for package, files in {
-        "base": "atomic_files package packages python_api cli_errors startup",
+        "base": "api atomic_files package packages python_api cli_errors startup",
         "bench": "cli bench_against",
         "claims": "claims papers paper_verdicts",
         "cli": "output_encodings cli verbose width cli_errors outputs budget warnings mutations package startup first_minute",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fairlane import plugin
+from fairlane.own import plugin
 from fairlane.study import Factor, Level, StudySpec, selector
 from fairlane.study.executors import Dask, Processes, Threads, WorkerPool
 from fairlane.study.model import Outcome, Task

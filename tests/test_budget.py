@@ -273,7 +273,7 @@ def test_names_with_spaces_and_dots_are_addressed(tmp_path: Path) -> None:
     assert "Transmission rate" in fairlane("explain", 'links."my link".rate').stdout
     compared = fairlane("compare", "--scenario", str(file), "--link", "my link", "--queues", "droptail,red", "--seeds", "1", "--json")
     assert compared.returncode == 0, compared.stderr
-    net = fl.Network.from_file(file).set('links."my link".rate', "3Mbit/s")
+    net = fl.Network.from_file(file).replace('links."my link".rate', "3Mbit/s")
     assert resolve(net)["links"]["my link"]["rate"] == "3Mbit/s"
 
 

@@ -114,7 +114,7 @@ def test_a_rate_near_zero_lets_go_again():
 @pytest.mark.parametrize("change", CHANGES[:12], ids=lambda c: ",".join(f"{k.split('.')[-1]}={v}" for k, v in c.items())[:40])
 def test_packets_and_bytes_are_conserved(change, waiting):
     """Everything stops long before the end: what was sent has arrived, or was dropped, each packet once."""
-    net = network({"droptail": {"limit": "40p"}}, duration="40s", stop="12s").set("warmup", "0s")
+    net = network({"droptail": {"limit": "40p"}}, duration="40s", stop="12s").replace("warmup", "0s")
     sim = net.start(seed=4)
     sim.advance_until(lambda s: s.time > 4 and s.links["out"].queue.packets > 10)
     queue = sim.links["out"].queue

@@ -29,7 +29,7 @@ def test_a_file_belongs_to_its_package():
     ]
     assert check.packages_of(paths) == ["docs", "papers", "queue", "study", "tuning", "yang2001"]
     assert check.packages_of([".gitignore", "Makefile", "tests/conftest.py"]) == []
-    assert check.packages_of(["python/fairlane/errors.py", "python/fairlane/_params.py"]) == ["base"]
+    assert check.packages_of(["python/fairlane/errors.py", "python/fairlane/queues.py"]) == ["base"]
 
 
 def test_a_crate_below_the_registry_runs_the_tests_of_all_algorithms():

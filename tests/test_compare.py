@@ -118,7 +118,7 @@ def test_the_numbers_of_the_document_agree_with_one_another(doc):
 
 
 def test_comparing_one_queue_is_running_it(doc):
-    result = default_network(duration="6s", warmup="1s").set("links.bottleneck.queue", {"droptail": {"limit": "20p"}}).run(seeds="1..3")
+    result = default_network(duration="6s", warmup="1s").replace("links.bottleneck.queue", {"droptail": {"limit": "20p"}}).run(seeds="1..3")
     assert doc["settings"][1]["fingerprints"] == result.fingerprints
     assert doc["settings"][1]["network"]["jain"] == pytest.approx(result.value("jain").as_dict())
 
@@ -174,7 +174,7 @@ def test_any_link_of_any_scenario(tmp_path):
 
 
 def test_the_common_limit_spares_those_with_their_own():
-    c = fl.compare("droptail,droptail{limit=9p},red", default_network(duration="3s", warmup="1s"), seed=1, limit="30p")
+    c = fl.compare(default_network(duration="3s", warmup="1s"), queues="droptail,droptail{limit=9p},red", seed=1, limit="30p")
     found = [q["queue"] for q in c.document()["settings"]]
     assert [next(iter(f.values()))["limit"] for f in found] == ["30p", "9p", "30p"]
 

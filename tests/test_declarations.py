@@ -70,10 +70,10 @@ def mesh_of_wires(**settings: Any) -> fl.Network:
         for to in (4 * (i // 4) + (i + 1) % 4, (i + 4) % 16):
             own, back = 40 * i + to, 40 * i + to + 20
             ways = [{"rate": f"{5_000_000 + 1_013 * k}bit/s", "delay": f"{3_000_000 + 7_919 * k}ns"} for k in (own, back)]
-            net.link(f"n{i}", f"n{to}", **ways[0], queue=fl.Red(limit="30p"), loss=0.002, reverse=ways[1])
+            net.link(f"n{i}", f"n{to}", **ways[0], queue=fl.queues.Red(limit="30p"), loss=0.002, reverse=ways[1])
     for i in range(10):
         net.flow(f"t{i}", f"n{i}", f"n{(i + 10) % 16}", tcp={"cc": "cubic"}, spread="500ms")
-        net.flow(f"u{i}", f"n{(3 * i) % 16}", f"n{(3 * i + 6) % 16}", udp={}, source=fl.Poisson(rate="300kbit/s", size="700B"))
+        net.flow(f"u{i}", f"n{(3 * i) % 16}", f"n{(3 * i + 6) % 16}", udp={}, source=fl.sources.Poisson(rate="300kbit/s", size="700B"))
     return net
 
 
@@ -83,7 +83,11 @@ def test_wires_have_the_same_results_in_any_order(routing):
 
 
 def test_failures_have_the_same_results_in_any_order():
-    net = mesh_of_wires(reroute="100ms").set("links.n0-n1.down", [{"at": "2s", "until": "3s"}]).set("links.n5-n9.down", [{"at": "1500ms"}])
+    net = (
+        mesh_of_wires(reroute="100ms")
+        .replace("links.n0-n1.down", [{"at": "2s", "until": "3s"}])
+        .replace("links.n5-n9.down", [{"at": "1500ms"}])
+    )
     assert_the_same(net.to_dict())
 
 
@@ -95,7 +99,7 @@ def cells() -> fl.Network:
     )
     net.link("west", "core", rate="100Mbit/s", delay="2ms").link("east", "core", rate="100Mbit/s", delay="3ms")
     for name in places:
-        net.flow(f"to-{name}", "core", name, udp={}, source=fl.Poisson(rate="250kbit/s", size="800B"))
+        net.flow(f"to-{name}", "core", name, udp={}, source=fl.sources.Poisson(rate="250kbit/s", size="800B"))
     return net
 
 
@@ -112,7 +116,7 @@ def test_stations_between_two_access_points_divide():
 def lock_step(order: list[str]) -> fl.Network:
     """Equal flows in lock-step on one lattice of transmission times."""
     net = fl.Network(duration="12s", warmup="2s").link(
-        "r", "sink", name="bottleneck", rate="10Mbit/s", delay="10ms", queue=fl.Droptail(limit="20p")
+        "r", "sink", name="bottleneck", rate="10Mbit/s", delay="10ms", queue=fl.queues.Droptail(limit="20p")
     )
     for name in order:
         net.link(name, "r", rate="100Mbit/s", delay="5ms")

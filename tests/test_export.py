@@ -14,7 +14,7 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT, fairlane
-from fairlane.formats.export import FORMATS
+from fairlane.runs.exports import FORMATS
 
 EVIL = "=x\"'<b>$(id)"
 
@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_flent_reads_it(folder: Path, tmp_path: Path) -> None:
     resultset = pytest.importorskip("flent.resultset")
     result = fl.load(folder)
-    path = fl.export(result, "flent", tmp_path / "x.flent.gz", seed=2)
+    path = result.export("flent", tmp_path / "x.flent.gz", seed=2)
     read = resultset.load(str(path))
     assert set(read.series_names) == {
         *(f"TCP tcp.{i}{of}" for i in (0, 1) for of in ("", "::tcp_rtt", "::tcp_cwnd")),
@@ -78,7 +78,7 @@ def test_another_implementation_reads_qlog(control: str, marks: bool, tmp_path: 
     net.flow(EVIL, "a", "b", count=2, tcp=tcp, stop="5s")
     net.flow("web", "a", "b", tcp=tcp, source={"request_response": {"request": "350B", "response": "20kB", "think": "50ms"}})
     result = net.run(1, trace="window,state,timeout,retransmit,gauge")
-    path = fl.export(result, "qlog", tmp_path / "x.qlog")
+    path = result.export("qlog", tmp_path / "x.qlog")
     code, output = _read_by_others(path)
     assert code == 0, output
     counts = json.loads(output)
@@ -105,7 +105,7 @@ def test_another_implementation_reads_qlog(control: str, marks: bool, tmp_path: 
 )
 def test_what_is_no_qlog_is_told(folder: Path, tmp_path: Path, right: str, wrong: str) -> None:
     """The check of the test above can fail: one word is another."""
-    text = fl.export(fl.load(folder), "qlog", tmp_path / "x.qlog").read_text()
+    text = fl.load(folder).export("qlog", tmp_path / "x.qlog").read_text()
     assert right in text
     (tmp_path / "y.qlog").write_text(text.replace(right, wrong, 1))
     code, output = _read_by_others(tmp_path / "y.qlog")
@@ -114,7 +114,7 @@ def test_what_is_no_qlog_is_told(folder: Path, tmp_path: Path, right: str, wrong
 
 def test_qlog_says_what_happened(folder: Path, tmp_path: Path) -> None:
     result = fl.load(folder)
-    document = json.loads(fl.export(result, "qlog", tmp_path / "x.qlog").read_bytes())
+    document = json.loads(result.export("qlog", tmp_path / "x.qlog").read_bytes())
     assert [t["title"] for t in document["traces"]] == ["tcp.0", "tcp.1"], "UDP has no recovery"
     for trace in document["traces"]:
         events = trace["events"]
@@ -137,7 +137,7 @@ def test_qlog_says_what_happened(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_trace_of_mahimahi_carries_what_the_link_does(folder: Path, tmp_path: Path) -> None:
-    path = fl.export(fl.load(folder), "mahimahi", tmp_path / "x.trace", link="out")
+    path = fl.load(folder).export("mahimahi", tmp_path / "x.trace", link="out")
     lines = [int(line) for line in path.read_text().splitlines()]
     assert lines == sorted(lines) and lines[0] >= 1
     assert len(lines) == 3_000_000 * 6 // 12_000, "an opportunity for each 1500 bytes"
@@ -149,7 +149,7 @@ def test_a_trace_of_mahimahi_carries_what_the_link_does(folder: Path, tmp_path: 
     one, two = (n.run(1) for n in (net, plain))
     assert one.value("goodput", flow="f").mean == pytest.approx(two.value("goodput", flow="f").mean, rel=0.03)
     # And a link that follows a trace gives it back.
-    again = fl.export(one, "mahimahi", tmp_path / "y.trace", link="x")
+    again = one.export("mahimahi", tmp_path / "y.trace", link="x")
     assert again.read_text().split() == path.read_text().split()
 
 
@@ -157,7 +157,7 @@ def test_steps_and_outages_of_a_link(tmp_path: Path) -> None:
     net = fl.Network(duration="3s")
     net.link("a", "b", name="x", rate="12Mbit/s", delay="1ms", rates=[{"at": "1s", "rate": "0bit/s"}, {"at": "2s", "rate": "6Mbit/s"}])
     net.flow("f", "a", "b", tcp="newreno")
-    lines = [int(x) for x in fl.export(net.run(1), "mahimahi", tmp_path / "t", link="x").read_text().split()]
+    lines = [int(x) for x in net.run(1).export("mahimahi", tmp_path / "t", link="x").read_text().split()]
     assert lines == [*range(1, 1001), *range(2002, 3001, 2)]
 
 
@@ -190,5 +190,5 @@ def test_what_a_result_lacks_is_told(tmp_path: Path) -> None:
     result = net.flow("f", "a", "b", tcp="newreno").run(1)
     for form, expected in (("flent", "no time series"), ("qlog", "no recorded events")):
         with pytest.raises(fl.FairlaneError, match=expected):
-            fl.export(result, form, tmp_path / "y")
+            result.export(form, tmp_path / "y")
     assert not list(tmp_path.iterdir())

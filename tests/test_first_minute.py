@@ -488,7 +488,7 @@ def test_python_errors_speak_python(dumbbell, tmp_path, monkeypatch):
     for call, expected in (
         (lambda: result.save("out"), "force=True"),
         (lambda: fl.run(dumbbell, pcap=["udp"]), "force=True"),
-        (lambda: fl.compare("red", net), 'link="NAME"'),
+        (lambda: fl.compare(net, queues="red"), 'link="NAME"'),
     ):
         with pytest.raises(fl.FairlaneError) as e:
             call()

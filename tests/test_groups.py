@@ -79,7 +79,7 @@ def test_sums_and_fairness_are_those_of_the_flows(both):
 
 def test_a_result_has_rows_of_flows_or_of_groups(both):
     flows, groups = both
-    assert (flows.reports, groups.reports) == ("flows", "groups")
+    assert (flows.rows_of, groups.rows_of) == ("flows", "groups")
     for ask in (
         lambda: groups.flows,
         lambda: groups.flow_series,
@@ -132,7 +132,7 @@ def test_folder(both, tmp_path):
     assert (tmp_path / "r" / "groups.parquet").exists() and not (tmp_path / "r" / "flows.parquet").exists()
     assert "tcp.0" not in (tmp_path / "r" / "scenario.json").read_text()
     back = fl.load(tmp_path / "r")
-    assert back.reports == "groups" and back.groups.equals(groups.groups, null_equal=True) and back.network.equals(groups.network)
+    assert back.rows_of == "groups" and back.groups.equals(groups.groups, null_equal=True) and back.network.equals(groups.network)
     with pytest.raises(fl.FairlaneError, match='report = "groups"'):
         back.flows  # noqa: B018
     assert len(back.scenario["expanded"]["flows"]) == 23

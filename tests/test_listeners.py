@@ -58,7 +58,7 @@ def test_events_one_at_a_time_are_the_event_table_too():
 @pytest.mark.parametrize("example", ["wireless_house", "web", "reordering"])
 def test_listening_from_the_middle_on(example):
     """The rest of the table: packets are counted from then on, and gauges told once as they are."""
-    net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").set("duration", "4s").set("warmup", "1s")
+    net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").replace("duration", "4s").replace("warmup", "1s")
     names = [n for n in EVERY.split(",") if n not in ("gauge", "mark")]
     table = net.run(seed=3, trace=",".join(names)).trace().collect()
     rows, sim = heard(net, *names, since="2s")

@@ -71,7 +71,7 @@ def test_names_are_text_in_every_html():
     net = fl.Network(duration="1s", sample="20ms", name="<script>").link("a<i>", "b&c", name="l<u>", rate="1Mbit/s", delay="1ms")
     net.flow("<b>x", "a<i>", "b&c", tcp="sack").flow("_y", "a<i>", "b&c", tcp="sack")
     done = net.run(seeds="1..2")
-    for shown in (net._repr_html_(), done._repr_html_(), fl.compare("red,codel", net, seeds="1..2")._repr_html_()):
+    for shown in (net._repr_html_(), done._repr_html_(), fl.compare(net, queues="red,codel", seeds="1..2")._repr_html_()):
         tags = Tags(shown)
         assert not tags.seen & {"script", "u", "b", "i"}
         assert "<b>x" in "".join(tags.words) or "l<u>" in "".join(tags.words) or "a<i>" in "".join(tags.words)
@@ -98,13 +98,13 @@ def test_tables_and_what_is_to_be_recorded_show_themselves():
 def test_a_result_tells_what_it_has_on_record(tmp_path):
     kept = network(duration="1s", sample=None).run()
     assert "Recorded events" not in kept._repr_html_() and "Captured packets" not in kept._repr_html_()
-    kept.traced, kept.captures = tmp_path, [tmp_path / "bottleneck.pcapng"]
+    kept.trace_folder, kept.captures = tmp_path, [tmp_path / "bottleneck.pcapng"]
     shown = "".join(Tags(kept._repr_html_()).words)
-    assert "result.trace()" in shown and "bottleneck.pcapng" in shown and 'result.report("page.html")' in shown
+    assert "result.trace()" in shown and "bottleneck.pcapng" in shown and 'result.page("page.html")' in shown
 
 
 def test_intervals_say_how_many_values():
-    assert fl.interval([1.0, 2.0, 3.0])._repr_html_().startswith("<b>2 ± 2.48")
+    assert fl.interval([1.0, 2.0, 3.0])._repr_html_() == "<b>2.0 ± 2.5</b> <small>(95 %, 3 runs)</small>"
     assert "no value" in fl.interval([])._repr_html_()
 
 
@@ -150,10 +150,10 @@ def test_a_group_is_one_line(result):
 def test_many_flows_are_told_by_their_groups():
     net = (
         network(duration="1s")
-        .set("topology.dumbbell.pairs", 20)
-        .set("flows.tcp.count", 15)
-        .set("flows.udp.from", "s19")
-        .set("flows.udp.to", "d19")
+        .replace("topology.dumbbell.pairs", 20)
+        .replace("flows.tcp.count", 15)
+        .replace("flows.udp.from", "s19")
+        .replace("flows.udp.to", "d19")
     )
     many = net.run()
     names = [t.get_text().replace("\n", " ") for t in many.plot("cwnd").axes[0].get_legend().get_texts()]
@@ -204,7 +204,7 @@ def test_what_is_not_there_names_what_is(result, what, options, words):
 def test_a_figure_shows_itself(result):
     data, size = result.plot("queue")._repr_png_()
     assert data.startswith(b"\x89PNG") and size["width"] > 400
-    assert fl.compare("red", network(duration="1s"), seeds="1").plot("queue")._repr_png_()[0].startswith(b"\x89PNG")
+    assert fl.compare(network(duration="1s"), queues="red", seeds="1").plot("queue")._repr_png_()[0].startswith(b"\x89PNG")
 
 
 KERNEL = """

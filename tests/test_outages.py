@@ -21,7 +21,7 @@ def chain(*, reroute: str | None, spare: bool, down: object) -> fl.Network:
     net.link("a", "r", **fast).link("r", "s", name="middle", down=down, **fast).link("s", "b", **fast)
     if spare:
         net.link("r", "x", **fast).link("x", "s", **fast)
-    return net.flow("cbr", "a", "b", udp={"header": "0B"}, source=fl.Cbr(rate="800kbit/s", size="100B"), stop="3s")
+    return net.flow("cbr", "a", "b", udp={"header": "0B"}, source=fl.sources.Cbr(rate="800kbit/s", size="100B"), stop="3s")
 
 
 def outage(net: fl.Network) -> int:
@@ -54,17 +54,17 @@ def test_a_constant_stream_misses_what_the_times_say(reroute, spare, lost):
 
 def test_one_direction_may_fail_alone():
     """Datagrams go one way: a failure of the way back costs them nothing."""
-    assert outage(chain(reroute=None, spare=False, down=[]).set("links.middle.reverse.down", DOWN)) == 0
-    assert outage(chain(reroute=None, spare=False, down=DOWN).set("links.middle.reverse.down", [])) == 400
+    assert outage(chain(reroute=None, spare=False, down=[]).replace("links.middle.reverse.down", DOWN)) == 0
+    assert outage(chain(reroute=None, spare=False, down=DOWN).replace("links.middle.reverse.down", [])) == 400
 
 
 def test_a_builder_link_fails_by_refinement():
     net = fl.Network(duration="2s").ring(nodes=4).refine("n0-n1", down=[{"at": "500.5ms"}])
-    net.flow("f", "n0", "n1", udp={}, source=fl.Cbr(rate="800kbit/s", size="100B"), stop="1s")
+    net.flow("f", "n0", "n1", udp={}, source=fl.sources.Cbr(rate="800kbit/s", size="100B"), stop="1s")
     row = net.run().flows.to_dicts()[0]
     # 5 ms of packets were on the wire, and one in transmission or about to be.
     assert row["packets_lost"] == 500 + 5 - 1 + 0 or row["packets_lost"] in range(500, 507)
-    assert net.set("reroute", "0s").run().flows["packets_lost"][0] in range(4, 8)
+    assert net.replace("reroute", "0s").run().flows["packets_lost"][0] in range(4, 8)
 
 
 @pytest.mark.parametrize("routing", ["ecmp", "single", "ecmp_packets"])
@@ -81,7 +81,7 @@ def test_routes_after_failures_are_the_shortest_paths_of_networkx(routing, seed,
         net.link(f"n{a}", f"n{b}", rate="100Mbit/s", delay="1ms", down=fails["there"], reverse={"down": fails["back"]})
     targets = [t for t in graph if t]
     for t in targets:
-        net.flow(f"to{t}", "n0", f"n{t}", udp={}, start=f"{1000 + t / 2}ms", source=fl.Cbr(rate="80kbit/s", size="100B"))
+        net.flow(f"to{t}", "n0", f"n{t}", udp={}, start=f"{1000 + t / 2}ms", source=fl.sources.Cbr(rate="80kbit/s", size="100B"))
     wanted = nx.single_source_shortest_path_length(left, 0)
     assert (set(wanted) != set(targets) | {0}) == cut_off
     for row in net.run().flows.to_dicts():
@@ -97,7 +97,7 @@ def test_routes_after_failures_are_the_shortest_paths_of_networkx(routing, seed,
 def test_tcp_backs_off_and_comes_back():
     """RFC 6298 (5.5): the timer doubles with each expiration while the link is down, and a retransmission gets through after the repair."""
     net = fl.Network(duration="60s")
-    net.link("a", "b", rate="10Mbit/s", delay="10ms", queue=fl.Droptail(limit="50p"), down=[{"at": "5s", "until": "25s"}])
+    net.link("a", "b", rate="10Mbit/s", delay="10ms", queue=fl.queues.Droptail(limit="50p"), down=[{"at": "5s", "until": "25s"}])
     net.flow("f", "a", "b", tcp={"cc": "newreno", "preset": "rfc"})
     result = net.run(1, trace="timeout,retransmit,receive flow=f")
     rows = result.trace().collect()
@@ -121,7 +121,7 @@ def test_nothing_is_lost_uncounted_before_queues_of_any_kind():
         net.link(
             "a", "b", rate="1Mbit/s", delay="20ms", queue=queue, down=[{"at": "303ms", "until": "611ms"}, {"at": "900ms", "until": "901ms"}]
         )
-        net.flow("f", "a", "b", count=3, class_=[0, 10, 46], udp={}, source=fl.Poisson(rate="600kbit/s", size="500B"), stop="1.2s")
+        net.flow("f", "a", "b", count=3, class_=[0, 10, 46], udp={}, source=fl.sources.Poisson(rate="600kbit/s", size="500B"), stop="1.2s")
         result = net.run()
         assert sum(result.flows["packets_sent"]) == sum(result.flows["packets_received"]) + sum(result.flows["packets_lost"]), queue
         link = result.links.to_dicts()[0]
@@ -133,8 +133,8 @@ def test_nothing_is_lost_uncounted_before_queues_of_any_kind():
 
 def test_series_events_and_metrics_have_the_reasons():
     net = fl.Network(duration="2s", sample="100ms")
-    net.link("a", "b", rate="1Mbit/s", delay="20ms", queue=fl.Droptail(limit="20p"), down=[{"at": "510ms", "until": "690ms"}])
-    net.flow("f", "a", "b", udp={}, source=fl.Cbr(rate="1.5Mbit/s", size="1000B"))
+    net.link("a", "b", rate="1Mbit/s", delay="20ms", queue=fl.queues.Droptail(limit="20p"), down=[{"at": "510ms", "until": "690ms"}])
+    net.flow("f", "a", "b", udp={}, source=fl.sources.Cbr(rate="1.5Mbit/s", size="1000B"))
     result = net.run(1, trace="drop")
     reasons = dict(result.trace().collect().group_by("reason").len().iter_rows())
     link = result.links.to_dicts()[0]
@@ -144,7 +144,7 @@ def test_series_events_and_metrics_have_the_reasons():
     lost = {round(t, 1): n for t, n in zip(series["time"], series["lost_down"], strict=True)}
     assert sum(lost.values()) == reasons["cut"] + reasons["down"]
     assert lost[0.5] == 0 < lost[0.6] and lost[0.7] > 0 and lost[0.8] == 0
-    plain = net.set("links.a-b.down", []).run()
+    plain = net.replace("links.a-b.down", []).run()
     assert "lost_down" not in plain.link_series.columns
 
 
@@ -154,7 +154,7 @@ def fan(routing: str, delays: list[str]) -> fl.Network:
     net.link("a", "r", rate="1Gbit/s", delay="1ms").link("s", "b", rate="1Gbit/s", delay="1ms")
     for i, delay in enumerate(delays):
         net.link("r", f"m{i}", rate="10Mbit/s", delay=delay).link(f"m{i}", "s", rate="1Gbit/s", delay="1ms")
-    return net.flow("f", "a", "b", udp={"header": "0B"}, source=fl.Cbr(rate="38Mbit/s", size="1000B"))
+    return net.flow("f", "a", "b", udp={"header": "0B"}, source=fl.sources.Cbr(rate="38Mbit/s", size="1000B"))
 
 
 def test_one_flow_fills_one_of_equal_paths_or_all():
@@ -172,7 +172,7 @@ def test_one_flow_fills_one_of_equal_paths_or_all():
 
 
 def test_packets_go_round_failures_and_use_what_is_left():
-    net = fan("ecmp_packets", ["5ms"] * 4).set("reroute", "50ms").set("links.r-m2.down", [{"at": "1s", "until": "2s"}])
+    net = fan("ecmp_packets", ["5ms"] * 4).replace("reroute", "50ms").replace("links.r-m2.down", [{"at": "1s", "until": "2s"}])
     row = net.run().flows.to_dicts()[0]
     # A quarter of the packets for 50 ms, and what was on the link; three paths then carry 30 of 38 Mbit/s.
     assert row["lost_down"] == pytest.approx(0.05 * 38e6 / 8000 / 4 + 5 + 50, abs=60)

@@ -17,7 +17,8 @@ import pytest
 import fairlane as fl
 from conftest import ROOT
 from conftest import started as fairlane
-from fairlane import plugin, tcp
+from fairlane import tcp
+from fairlane.own import plugin
 
 FOLDER = ROOT / "examples" / "own_cc"
 SCENARIO = FOLDER / "scenario.toml"

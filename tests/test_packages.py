@@ -19,9 +19,10 @@ PACKAGE = Path(fl.__file__).parent
 LAYERS = (
     ("_core",),
     ("errors",),
+    ("units",),
     ("base",),
     ("stats", "look", "own"),
-    ("_params", "claims", "graphs", "multiverse"),
+    ("settings", "claims", "graphs", "multiverse"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("watch",),
     ("comparison", "formats", "study"),
@@ -31,8 +32,8 @@ LAYERS = (
     ("__init__", "__main__"),
 )
 """Layers, from the bottom up. A package imports packages of lower layers only."""
-TOGETHER = {"settings": "_params"}
-"""Files that count as one package: `cargo dev gen` writes both, and they use each other's types."""
+TOGETHER = dict.fromkeys(("cc", "controls", "propagation", "queues", "sources", "topologies", "transports"), "settings")
+"""Files that count as one package: `cargo dev gen` writes them, and they use each other's types."""
 DATA = {"schemas", "scenarios", "scripts"}
 """Folders without code."""
 PRIVATE = re.compile(r"_(?!_)")

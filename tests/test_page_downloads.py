@@ -31,7 +31,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_comparison_gives_its_pictures_and_exact_numbers():
-    done = fl.compare("red,codel", NETWORK, seeds="1..2")
+    done = fl.compare(NETWORK, queues="red,codel", seeds="1..2")
     page = done.page()
     files = saved(page)
     tables = {"differences.csv", "link-bottleneck.csv", "group-tcp.csv", "limits-red.csv", "limits-codel.csv"}

@@ -56,7 +56,7 @@ def test_no_share_above_one_and_no_goodput_above_the_throughput(shape, step, tmp
     if table.get("trace"):  # an opportunity every 3, 1 and 5 ms; none is at the end of the warm-up
         (tmp_path / "trace").write_text("3\n4\n9\n")
         table |= {"trace": str(tmp_path / "trace")}
-    net = link(**table).set("sample", f"{step}s")
+    net = link(**table).replace("sample", f"{step}s")
     net.flow("tcp", "a", "b", tcp="sack", count=2, stagger="30ms")
     for size in (700, 4000):  # the large ones need several opportunities
         net.flow(f"udp{size}", "a", "b", udp={}, source={"cbr": {"rate": "1.5Mbit/s", "size": f"{size}B"}})

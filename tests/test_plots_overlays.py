@@ -44,7 +44,7 @@ def test_a_band_of_a_distribution_is_the_interval_of_its_quantiles(result):
 
 
 def test_results_lie_over_one_another_by_their_names(result):
-    other = network(duration="4s").set("topology.dumbbell.bottleneck.queue", "codel").run()
+    other = network(duration="4s").replace("topology.dumbbell.bottleneck.queue", "codel").run()
     figure = fl.plot({"red": result, "codel": other}, "jain-time")
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["red", "codel"]
     assert len({(x.get_color(), str(x.get_linestyle())) for x in lines(figure.axes[0])}) == 2

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 import fairlane as fl
-from fairlane import plugin
+from fairlane.own import plugin
 
 
 class LessOne(fl.Qdisc):

@@ -50,7 +50,7 @@ def test_tables(result):
 
 def test_means_are_the_intervals_of_the_table(result):
     goodputs = result.flows.filter(pl.col("flow") == "tcp.1")["goodput"].to_list()
-    iv = fl.interval(goodputs)
+    iv = fl.interval(goodputs, unit="bit/s")
     assert result.value("goodput", flow="tcp.1") == iv
     wide = result.mean("flows").filter(pl.col("flow") == "tcp.1")
     assert wide["goodput"].item() == iv.mean
@@ -69,11 +69,11 @@ def test_settings_of_a_flow_have_the_names_of_the_file():
 def test_a_warning_says_when_chance_has_no_part():
     net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms")
     alike = net.flow("cbr", "a", "b", udp={}, source={"cbr": {"rate": "2Mbit/s", "size": "1000B"}}).run(seeds="1..3")
-    assert any("nothing in this scenario is random" in w for w in alike.warnings)
+    assert any("nothing in this scenario is random" in str(w) for w in alike.warnings)
     # The flows differ with the seed even if a row of totals happened not to.
-    other = net.set("links.a-b.loss", 0.1).run(seeds="1..3")
+    other = net.replace("links.a-b.loss", 0.1).run(seeds="1..3")
     assert len(set(other.fingerprints)) == 3
-    assert not any("is random" in w for w in other.warnings)
+    assert not any("is random" in str(w) for w in other.warnings)
 
 
 def test_arrow_and_pandas(result):
@@ -163,7 +163,7 @@ def test_network_and_file_are_the_same(tmp_path):
     assert fl.run(path).fingerprints == network().run().fingerprints
     assert fl.Network.from_file(path).to_dict() == network().to_dict()
     text = fl.Network.from_toml(DUMBBELL)
-    assert mean(text.set("topology.dumbbell.bottleneck.rate", "2Mbit/s").run(), "throughput", link="bottleneck") < 2.01e6
+    assert mean(text.replace("topology.dumbbell.bottleneck.rate", "2Mbit/s").run(), "throughput", link="bottleneck") < 2.01e6
 
 
 def test_a_network_is_read_from_whatever_run_reads(tmp_path, monkeypatch):
@@ -175,7 +175,7 @@ def test_a_network_is_read_from_whatever_run_reads(tmp_path, monkeypatch):
     (place / "net.toml").write_text("\ufeff" + net.to_toml(), "utf-8")
     (place / "net.json").write_text(json.dumps(net.to_dict()))
     (place / "marked.JSON").write_text("\ufeff" + json.dumps(net.to_dict()), "utf-8")
-    absolute = fl.Network.from_toml(net.to_toml()).set("flows.call.source.replay.file", str(place / "call.txt"))
+    absolute = fl.Network.from_toml(net.to_toml()).replace("flows.call.source.replay.file", str(place / "call.txt"))
     (place / "resolved.json").write_text(json.dumps(absolute.resolve()))
     monkeypatch.chdir(tmp_path)
     for file in place.glob("*.[tjJ]*"):
@@ -190,7 +190,7 @@ def test_a_network_is_read_from_whatever_run_reads(tmp_path, monkeypatch):
 def test_set_and_refine():
     small = network().refine("bottleneck", queue={"droptail": {"limit": "5p"}}).run()
     assert mean(small, "queue_max", link="bottleneck") <= 5
-    same = network().set("links.bottleneck.queue.droptail.limit", "5p").run()
+    same = network().replace("links.bottleneck.queue.droptail.limit", "5p").run()
     assert same.fingerprints == small.fingerprints
 
 
@@ -271,8 +271,8 @@ def test_problems_and_warnings_have_codes(result):
     short = network(duration="200ms", warmup="0s")
     doubts = short.run().warnings
     assert {w.code for w in doubts} == {"coarse-sampling", "short-measurement"}
-    assert all(w in json.loads(json.dumps(doubts)) for w in doubts) and pickle.loads(pickle.dumps(doubts))[0].code == doubts[0].code
-    assert [w.code for w in network().run(seeds=[1, 2]).warnings if "is random" in w] in ([], ["same-runs"])
+    assert pickle.loads(pickle.dumps(doubts)) == doubts and pickle.loads(pickle.dumps(doubts))[0].code == doubts[0].code
+    assert [w.code for w in network().run(seeds=[1, 2]).warnings if "is random" in str(w)] in ([], ["same-runs"])
 
 
 def test_a_scenario_travels_as_text_and_is_the_same(result):
@@ -292,8 +292,8 @@ def test_a_scenario_travels_as_text_and_is_the_same(result):
 
 
 def test_jain_has_no_value_where_nothing_is_delivered():
-    late = network(duration="2s", warmup="0s").set("flows.tcp.start", "1.9s").set("flows.tcp.stagger", "0s")
-    silent = late.set("topology.dumbbell.bottleneck.delay", "300ms").run()
+    late = network(duration="2s", warmup="0s").replace("flows.tcp.start", "1.9s").replace("flows.tcp.stagger", "0s")
+    silent = late.replace("topology.dumbbell.bottleneck.delay", "300ms").run()
     assert silent.value("goodput").mean == 0.0
     assert silent.value("jain").mean is None and silent.value("jain_tcp").mean is None
     assert silent.document()["network"][0]["jain"]["mean"] is None

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     net.dumbbell(
         pairs=2,
         access={"rate": "100Mbit/s", "delay": "2ms"},
-        bottleneck={"rate": "3Mbit/s", "delay": "15ms", "queue": fl.Droptail(limit="12p"), "loss": 0.002},
+        bottleneck={"rate": "3Mbit/s", "delay": "15ms", "queue": fl.queues.Droptail(limit="12p"), "loss": 0.002},
     )
     net.flow("tcp", "s{i}", "d{i}", count=2, tcp="newreno")
     return net.run("1..2", trace=True, why=True).save(tmp_path_factory.mktemp("q") / "it's asked")

@@ -61,7 +61,7 @@ def alone(study, queue: str) -> fl.Result:
     """The run of a combination by itself."""
     net = fl.Network.from_toml(STUDY.split("[metrics]")[0].split("[scenario]")[1].replace("[scenario.", "[").replace("[[scenario.", "[["))
     name = {"tail drop": "droptail", "codel": "codel"}[queue]
-    return net.set("links.bottleneck.queue", {name: {"limit": "30p"}}).run(seed=2, why=True)
+    return net.replace("links.bottleneck.queue", {name: {"limit": "30p"}}).run(seed=2, why=True)
 
 
 def test_a_study_says_why_as_its_runs_do(study):
@@ -172,6 +172,6 @@ def test_a_comparison_says_why_in_its_page_and_its_document(tmp_path, capsys):
         assert all(f["sentence"] in page for f in setting["why"]["flows"])
         for flow in setting["why"]["flows"]:
             assert sum(s["mean"] for s in flow["shares"].values()) == pytest.approx(1)
-    plain = fl.compare("red,codel", fl.Network.from_toml(toml.dumps(document["scenario"])), seed=1)
+    plain = fl.compare(fl.Network.from_toml(toml.dumps(document["scenario"])), queues="red,codel", seed=1)
     text = plain.page()
     assert "estimated from counters" in text and "What limited the flows<" not in text and "why" not in plain.document()["settings"][0]

@@ -66,7 +66,7 @@ def test_the_command_of_a_page_runs_the_same_again(folders, tmp_path, monkeypatc
     # Elsewhere, from nothing but the page.
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    fl.load(folders[0]).report(elsewhere / "page.html")
+    fl.load(folders[0]).page(elsewhere / "page.html")
     page = (elsewhere / "page.html").read_text("utf-8")
     (elsewhere / "scenario.toml").write_text(saved_from(page, "scenario.toml"), "utf-8")
     monkeypatch.chdir(elsewhere)
@@ -121,7 +121,7 @@ def test_a_page_of_another_kind_that_is_damaged_is_told(tmp_path):
     (tmp_path / "tune.json").write_text('{"schema": "fairlane.tune/1"}')
     (tmp_path / "index.html").write_bytes(b"<p>\xff</p>")
     with pytest.raises(fl.FolderError, match=r"folder of a search.*has no page"):
-        fl.report(tmp_path, tmp_path / "page.html")
+        fl.report(tmp_path).page(tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
 
@@ -136,7 +136,7 @@ def test_the_page_of_a_reproduction_is_one_file(tmp_path):
     names = ["figures/big.png", "a%20b%26c.csv", "figures/f.svg", "gone.csv", "../secret.csv"]
     links = "".join(f'<a class="get" href="{n}" download>{n[:3]}</a>' for n in names)
     (folder / "index.html").write_text(f'<p><a href="#x">here</a>{links}<a href="runs/1">runs</a></p>')
-    fl.report(folder, tmp_path / "page.html")
+    fl.report(folder).page(tmp_path / "page.html")
     shutil.rmtree(folder)
     page = (tmp_path / "page.html").read_text("utf-8")
     assert len(page) < MOST_BYTES
@@ -204,7 +204,7 @@ def test_what_was_set_differently_is_listed(folders):
     rows = dict(re.findall(r'<th scope="row">(links\.[^<]+)</th><td>(.*?)</td></tr>', page))
     assert rows["links.bottleneck.queue, both directions"] == "red</td><td>codel"
     assert not any("max_p" in r or "target" in r for r in rows)  # parameters of another algorithm
-    slow = network().set("topology.dumbbell.access.delay", "3ms").run(seeds="1..4")
+    slow = network().replace("topology.dumbbell.access.delay", "3ms").run(seeds="1..4")
     page = fl.report([fl.load(folders[0]), slow], labels=["a", "b"]).page()
     assert re.search(r"6 links, such as links\.s0\.delay, both directions</th><td>1ms</td><td>3ms", page)
 
@@ -398,7 +398,7 @@ def test_a_page_is_not_replaced_unasked(folders, tmp_path):
     assert invoke(["report", str(folders[0]), "-o", str(page)]) == 2 and page.read_text() == "mine"
     assert invoke(["report", str(folders[0]), "-o", str(page), "--force"]) == 0 and page.read_text().startswith("<!doctype")
     with pytest.raises(fl.FolderError, match="force=True"):
-        fl.load(folders[0]).report(page)
+        fl.load(folders[0]).page(page)
 
 
 def test_a_run_writes_its_page(tmp_path, capsys):

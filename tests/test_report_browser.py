@@ -28,8 +28,8 @@ def results() -> list[fl.Result]:
 @pytest.fixture(scope="module")
 def pages(results, tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    results[0].report(folder / "one.html")
-    fl.report(results, folder / "two.html", labels=["red", "codel"])
+    results[0].page(folder / "one.html")
+    fl.report(results, labels=["red", "codel"]).page(folder / "two.html")
     return {p.stem: p for p in folder.iterdir()}
 
 
@@ -244,8 +244,8 @@ def test_names_with_markup_do_nothing(browser, tmp_path):
     net = fl.Network(name=EVIL, duration="1s", sample="20ms").link("a", "b", name="<u>l", rate="1Mbit/s", delay="1ms")
     net.flow("=cmd()", "a", "b", tcp="sack").flow("</script><img src=x onerror=document.title=1>", "a", "b", tcp="sack")
     result = net.run(seeds="1..2")
-    result.report(tmp_path / "one.html")
-    fl.report([result, result], tmp_path / "two.html", labels=[EVIL, "<b>x"])
+    result.page(tmp_path / "one.html")
+    fl.report([result, result], labels=[EVIL, "<b>x"]).page(tmp_path / "two.html")
     for name in ("one", "two"):
         browser.console.clear()
         browser.open(tmp_path / f"{name}.html")

@@ -30,7 +30,7 @@ def path_sums(net: fl.Network, graph: nx.DiGraph, measure: str) -> dict[tuple[st
     for target in sorted(set(graph) - {"n0"}):
         alone = fl.Network(**{k: v for k, v in net.to_dict().items() if k in ("duration", "route_by")})
         alone._tree["links"] = net.to_dict()["links"]
-        alone.flow("probe", "n0", target, udp={}, source=fl.Cbr(rate="80kbit/s", size="100B"))
+        alone.flow("probe", "n0", target, udp={}, source=fl.sources.Cbr(rate="80kbit/s", size="100B"))
         links = alone.run().links.to_dicts()
         used = [x for x in links if x["arrivals"] > 0]
         sums["n0", target] = sum(graph.edges[x["from"], x["to"]][measure] for x in used)
@@ -53,7 +53,7 @@ def test_equal_sums_are_shared_by_the_hash_of_flows():
         net = fl.Network(duration="1s", route_by=route_by, routing=routing)
         for a, b, w in (("a", "x", 3), ("x", "z", 3), ("a", "p", 2), ("p", "q", 2), ("q", "z", 2)):
             net.link(a, b, rate="100Mbit/s", delay=f"{w}ms", weight=w)
-        net.flow("f", "a", "z", count=32, udp={}, source=fl.Cbr(rate="80kbit/s", size="100B"))
+        net.flow("f", "a", "z", count=32, udp={}, source=fl.sources.Cbr(rate="80kbit/s", size="100B"))
         links = {x["link"]: x["arrivals"] for x in net.run().links.to_dicts()}
         return [links["a-x"] > 0, links["a-p"] > 0]
 

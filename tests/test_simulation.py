@@ -66,7 +66,7 @@ def test_pieces_that_are_looked_at_are_the_whole(queue):
 
 @pytest.mark.parametrize("example", ["wireless_house", "time_slots", "classes", "reordering", "web"])
 def test_pieces_of_examples(example):
-    net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").set("duration", "6s").set("warmup", "1s")
+    net = fl.Network.from_file(ROOT / "examples" / f"{example}.toml").replace("duration", "6s").replace("warmup", "1s")
     whole = net.run(seed=2)
     sim = net.start(seed=2)
     for _ in range(23):
@@ -133,7 +133,7 @@ def test_classes_of_a_scheduler_are_told():
         (lambda s: s.branches(0), "at least one branch"),
         (lambda s: s.set("links.out.rate"), "'links.out.rate' has no value"),
         (lambda s: s.set("links.out.queue", "red", waiting="lose"), "waiting='move' or waiting='drop'"),
-        (lambda s: fl.start(network(), seed=-1), "invalid seed"),
+        (lambda s: network().start(seed=-1), "invalid seed"),
     ],
 )
 def test_mistakes_are_one_message(wrong, text):
@@ -190,7 +190,7 @@ def test_futures_are_compared_pair_by_pair():
     changed.set("links.out.rate", "4Mbit/s")
     base.advance()
     changed.advance()
-    apart = fl.compare(base, changed)
+    apart = base.compare(changed)
     row = apart.value("throughput", link="out")
     ours, theirs = (r.links.filter(r.links["link"] == "out")["throughput"].to_list() for r in (base.result(), changed.result()))
     from fairlane.stats import paired
@@ -199,15 +199,15 @@ def test_futures_are_compared_pair_by_pair():
     assert row.difference.mean == pytest.approx(expected.value) and row.difference.low == pytest.approx(expected.low)
     assert row.difference.low > 1e6 and "BranchComparison(5 pairs" in repr(apart)
     assert apart.frame().height == len(apart.document()["differences"]) == len(apart.rows)
-    one = fl.compare(base[0], changed[0])
+    one = base[0].compare(changed[0])
     assert one.value("throughput", link="out").difference.n == 1 and one.value("throughput", link="out").difference.low is None
-    assert "no differences" in repr(fl.compare(base[0], base[0].branch()))
+    assert "no differences" in repr(base[0].compare(base[0].branch()))
     with pytest.raises(fl.FairlaneError, match="different random numbers"):
-        fl.compare(base[0], base[1])
+        base[0].compare(base[1])
     with pytest.raises(fl.FairlaneError, match="advance both"):
-        fl.compare(sim, sim_at(sim))
+        sim.compare(sim_at(sim))
     with pytest.raises(fl.FairlaneError, match="two simulations"):
-        fl.compare(base, "red")
+        base.compare("red")
 
 
 def sim_at(sim: fl.Simulation) -> fl.Simulation:
@@ -233,7 +233,7 @@ def test_another_thread_runs_meanwhile_and_has_the_simulation_to_itself():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm here")
 def test_ctrl_c_stops_between_events_and_the_run_goes_on():
-    net = network(duration="1000h", rate="50Mbit/s").set("sample", "1h")
+    net = network(duration="1000h", rate="50Mbit/s").replace("sample", "1h")
 
     def interrupt(*_):
         raise KeyboardInterrupt

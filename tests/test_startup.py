@@ -53,7 +53,7 @@ def test_commands_load_what_they_need(args, dumbbell):
     loaded = modules(LOADED, *args, cwd=dumbbell.parent)
     assert not loaded & HEAVY
     if args[0] == "run":
-        assert not loaded & {"fairlane.cli.study", "fairlane.settings", "fairlane._params", "fairlane.own.plugin", "fairlane.runs.network"}
+        assert not loaded & {"fairlane.cli.study", "fairlane.settings", "fairlane.queues", "fairlane.own.plugin", "fairlane.runs.network"}
     if "--json" in args:
         assert "rich" not in loaded
 
@@ -158,10 +158,11 @@ def test_what_needs_no_extra_works_without(dumbbell):
         ("result.plot('queue')", "plots"),
         ("result.to_pandas()", "pandas"),
         ("result.to_arrow()", "arrow"),
-        ("fl.compare('red,codel')", "study"),
+        ("fl.compare(queues='red,codel')", "study"),
         ("fl.load_study('out')", "study"),
-        ("fl.Study", "study"),
-        ("fl.tune('t.toml')", "tune"),
+        ("fl.Study({})", "study"),
+        ("fl.Study.from_file('s.toml')", "study"),
+        ("fl.Tuning.from_file('t.toml').run()", "tune"),
         ("fl.reproduce('sarma2013')", "study"),
         ("fl.stats.paired([1, 2], [2, 3])", "study"),
     ],

@@ -53,7 +53,12 @@ def test_few_values():
     assert interval([math.nan, 3.0, None, math.inf]) == Interval(3.0, None, None, None, 1)
     assert interval([2.0, 2.0]) == Interval(2.0, 2.0, 2.0, 0.0, 2)
     assert interval([0.1] * 3) == Interval(0.1, 0.1, 0.1, 0.0, 3)
-    assert str(interval([3.0])) == "3"
+    assert (str(interval([3.0])), str(interval([]))) == ("3 (1 run)", "no value")
+    assert str(interval([9.0e6, 9.5e6], unit="bit/s")) == "9.2 ± 3.2 Mbit/s (95 %, 2 runs)"
+    assert f"{interval([9.0e6, 9.5e6], 0.5, unit='bit/s')}" == "9.25 ± 0.25 Mbit/s (50 %, 2 runs)"
+    assert f"{interval([0.01, 0.02], unit='s'):.3f} {interval([3.0], unit='packets'):.1f} {interval([0.5], unit='1'):.1f}" == (
+        "0.015 ± 0.064 s 3.0 p 0.5"
+    )
     assert 2.0 in interval([1.0, 3.0])
 
 

@@ -111,7 +111,7 @@ def test_what_is_shown_of_a_loss_is_possible(lossy):
     plain = interval(every)
     assert plain.low < 0 < plain.mean
     iv = lossy.value("loss", flow="udp")
-    assert 0 < iv.low < iv.mean < iv.high < 1 and iv == interval(every, within=SHARE)
+    assert 0 < iv.low < iv.mean < iv.high < 1 and iv == interval(every, within=SHARE, unit="1")
     document = json.loads(lossy.to_json())["flows"][0]["loss"]
     assert (document["low"], document["mean"], document["high"]) == (iv.low, iv.mean, iv.high)
     row = lossy.mean("flows").row(0, named=True)

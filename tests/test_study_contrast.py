@@ -211,7 +211,8 @@ def test_pictures_of_one_name_get_names_of_their_own(done):
 
 
 def test_the_page_is_whole_and_opens_offline(done):
-    page = done.page("fairlane study small.toml")
+    done.command = "fairlane study small.toml"
+    page = done.page()
     outside = {a for a in re.findall(r'(?:src|href|action)\s*=\s*"([^"#]+)', page) if not a.startswith("data:")}
     assert outside == set() and "@import" not in page and page.count("<script>") == 1
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -223,7 +224,7 @@ def test_the_page_is_whole_and_opens_offline(done):
         assert contrast.sentence(done, done.anova(metric)) in page
     (row,) = done.compare("sojourn_mean", "queue").filter(queue="codel").to_dicts()
     assert f"{row['percent']:+.1f} %".replace("-", "−") in page
-    assert "fairlane study small.toml" in page and done.page("fairlane study small.toml") == page
+    assert "fairlane study small.toml" in page and done.page() == page
 
 
 def test_failures_and_warnings_are_on_the_page(done):

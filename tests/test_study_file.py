@@ -250,7 +250,16 @@ def test_levels_of_a_range(tmp_path, path, table, levels):
 # --- the same from Python -----------------------------------------------------------------------------
 
 QUEUES = st.sampled_from(
-    ["droptail", "red{min=5p}", "codel", "sfq", {"red": {"max_p": 0.2}}, fl.Pie(), fl.Red(min="3p"), fl.Codel(target="9ms")]
+    [
+        "droptail",
+        "red{min=5p}",
+        "codel",
+        "sfq",
+        {"red": {"max_p": 0.2}},
+        fl.queues.Pie(),
+        fl.queues.Red(min="3p"),
+        fl.queues.Codel(target="9ms"),
+    ]
 )
 RATES = st.one_of(
     st.lists(st.sampled_from(["1Mbit/s", "2.5Mbit/s", "300kbit/s", "1Gbit/s"]), min_size=1, max_size=3, unique=True),

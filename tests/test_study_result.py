@@ -88,8 +88,8 @@ def test_aggregates_are_those_of_the_selector(done):
 
 
 def test_a_study_gives_what_its_runs_give_alone(done):
-    scenario = fl.Network.from_toml(DUMBBELL).set("duration", "3s").set("sample", "500ms").set("flows.tcp.count", 2)
-    scenario = scenario.set("topology.dumbbell.bottleneck.queue", QUEUES["red"]).set("topology.dumbbell.bottleneck.rate", "5Mbit/s")
+    scenario = fl.Network.from_toml(DUMBBELL).replace("duration", "3s").replace("sample", "500ms").replace("flows.tcp.count", 2)
+    scenario = scenario.replace("topology.dumbbell.bottleneck.queue", QUEUES["red"]).replace("topology.dumbbell.bottleneck.rate", "5Mbit/s")
     alone = scenario.run(seeds="1..3")
     own = pl.col("queue") == "red", pl.col("rate") == 5e6, pl.col("flows") == 2
     assert done.runs().filter(*own)["network.jain"].to_list() == alone.network["jain"].to_list()

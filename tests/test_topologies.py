@@ -35,7 +35,7 @@ CASES = [
 def test_delay_over_a_path(topology, parameters, start, end, path):
     net = fl.Network(duration="1s")
     net.topology(topology, **parameters)
-    net.flow("probe", start, end, udp={"header": "0B"}, source=fl.Cbr(rate="80kbit/s", size=f"{LENGTH}B"))
+    net.flow("probe", start, end, udp={"header": "0B"}, source=fl.sources.Cbr(rate="80kbit/s", size=f"{LENGTH}B"))
     run = net.run()
     for metric in ("delay_mean", "delay_max"):
         assert run.value(metric, flow="probe").mean == pytest.approx(links(*path), rel=1e-9), metric
@@ -46,7 +46,7 @@ def test_a_parking_lot_shares_each_hop_between_the_long_flow_and_one_other():
     net = fl.Network(duration="20s", warmup="2s")
     net.topology("parking_lot", hops=4)
     for i, rate in enumerate((2, 1, 3, 5, 7)):
-        net.flow(f"f{i}", f"s{i}", f"d{i}", udp={"header": "0B"}, source=fl.Cbr(rate=f"{rate}Mbit/s", size=f"{LENGTH}B"))
+        net.flow(f"f{i}", f"s{i}", f"d{i}", udp={"header": "0B"}, source=fl.sources.Cbr(rate=f"{rate}Mbit/s", size=f"{LENGTH}B"))
     run = net.run()
     for hop, other in zip(range(1, 5), (1, 3, 5, 7), strict=True):
         assert run.value("utilisation", link=f"hop{hop}").mean == pytest.approx((2 + other) / 10, abs=1e-3)
@@ -63,7 +63,7 @@ def test_paths_between_pods_carry_what_one_link_cannot():
         net.topology("fat_tree", k=4)
         for i in range(4):
             for j in range(8):
-                net.flow(f"f{i}_{j}", f"h{i}", f"h{i + 4}", udp={"header": "0B"}, source=fl.Cbr(rate="1Gbit/s", size=f"{LENGTH}B"))
+                net.flow(f"f{i}_{j}", f"h{i}", f"h{i + 4}", udp={"header": "0B"}, source=fl.sources.Cbr(rate="1Gbit/s", size=f"{LENGTH}B"))
         return run_goodput(net)
 
     def run_goodput(net: fl.Network) -> float:

@@ -13,7 +13,7 @@ def grid(**settings: object) -> fl.Network:
 
 
 def names(net: fl.Network, seed: int = 1) -> list[str]:
-    return sorted(f["name"] for f in net.set("seed", seed).resolve()["expanded"]["flows"])
+    return sorted(f["name"] for f in net.replace("seed", seed).resolve()["expanded"]["flows"])
 
 
 @pytest.mark.parametrize(("share", "senders"), [(0.25, 5), (0.5, 10), (0.75, 15), (1.0, 20)])
@@ -66,7 +66,7 @@ def test_gravity_shares_the_total_by_masses():
     nodes = net.flow("x", "n0", "n1", tcp={}).resolve()["expanded"]["nodes"]
     masses = dict(zip(nodes, weights, strict=True))
     net = fl.Network(duration="20s").full_mesh(nodes=4)
-    net.flow("g", pairs={"gravity": {"total": "8Mbit/s", "masses": masses}}, udp={}, source=fl.Cbr(size="472B"))
+    net.flow("g", pairs={"gravity": {"total": "8Mbit/s", "masses": masses}}, udp={}, source=fl.sources.Cbr(size="472B"))
     flows = net.run().flows
     everything = sum(masses.values()) ** 2 - sum(m * m for m in masses.values())
     assert flows.height == 12
@@ -78,20 +78,22 @@ def test_gravity_shares_the_total_by_masses():
 
 def test_gravity_without_masses_goes_by_the_links_of_nodes():
     net = fl.Network(duration="1s").link("a", "b", rate="30Mbit/s", delay="1ms").link("b", "c", rate="10Mbit/s", delay="1ms")
-    net.flow("g", pairs={"among": ["a", "b", "c"], "gravity": {"total": "1Mbit/s"}}, udp={}, source=fl.Cbr())
+    net.flow("g", pairs={"among": ["a", "b", "c"], "gravity": {"total": "1Mbit/s"}}, udp={}, source=fl.sources.Cbr())
     rates = {f["name"]: f["rate"] for f in net.resolve()["expanded"]["flows"]}
     # Masses 30, 40, 10: of 2 (30 40 + 30 10 + 40 10) = 3800 parts.
     assert rates["g.a-b"] == rates["g.b-a"] == "315.789kbit/s"
 
 
-@pytest.mark.parametrize("source", [fl.Cbr(size="972B"), fl.Poisson(size="972B"), fl.OnOff(size="972B", on="20ms", off="30ms")])
+@pytest.mark.parametrize(
+    "source", [fl.sources.Cbr(size="972B"), fl.sources.Poisson(size="972B"), fl.sources.OnOff(size="972B", on="20ms", off="30ms")]
+)
 @pytest.mark.parametrize("members", [1, 7])
 def test_a_background_takes_its_share_of_the_link(source, members):
     """30 % of 10 Mbit/s on the wire, measured over two minutes, however many members make it."""
     net = fl.Network(duration="120s").link("a", "b", rate="10Mbit/s", delay="1ms")
     net.flow("bg", load={"link": "a-b", "share": 0.3}, count=members, udp={}, source=source)
     link = net.run().links.filter(pl.col("link") == "a-b").to_dicts()[0]
-    assert link["utilisation"] == pytest.approx(0.3, rel=0.002 if isinstance(source, fl.Cbr) else 0.05)
+    assert link["utilisation"] == pytest.approx(0.3, rel=0.002 if isinstance(source, fl.sources.Cbr) else 0.05)
     assert net.run().flows["from"].to_list() == ["a"] * members
 
 

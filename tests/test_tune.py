@@ -68,7 +68,7 @@ def loss_md1k(load: float, waiting: int) -> float:
 def test_the_smallest_buffer_that_keeps_a_loss_is_that_of_the_formula(where):
     wanted = next(k for k in range(1, 100) if loss_md1k(0.8, k) <= 0.01)
     assert wanted == 7 and loss_md1k(0.8, 0) == pytest.approx(0.8 / 1.8)  # Erlang's loss without room
-    found = fl.tune("buffer.toml")
+    found = fl.Tuning.from_file("buffer.toml").run()
     # Two runs of 40 s do not know the loss exactly: one packet more or less has 0.7 % to 1.4 %.
     assert abs(int(found.chosen.queue["droptail"]["limit"][:-1]) - wanted) <= 1
     assert found.met and found.chosen.values["links.l.loss"] <= 0.01
@@ -150,7 +150,8 @@ def test_the_tables_have_every_setting_and_the_page_stands_alone(tree):
 
 def test_the_page_says_how_to_run_it_again_and_is_the_report_of_its_folder(tree, tmp_path):
     folder, document = tree
-    made = fl.report(folder, tmp_path / "page.html")
+    made = fl.report(folder)
+    made.page(tmp_path / "page.html")
     page, own = (p.read_text() for p in (tmp_path / "page.html", folder / "index.html"))
     command = shlex.split(html.unescape(re.search(r'aria-label="Command">([^<]+)</pre>', page)[1]))
     assert (
@@ -170,7 +171,7 @@ def test_threads_processes_and_a_shared_executor_give_the_same_bit_for_bit(where
     file.write_text(TREE.replace("trials = 20", "trials = 12"))
     with ThreadPoolExecutor(3) as pool:
         ways = [{"threads": 1}, {"threads": 4}, {"processes": 2}, {"executor": pool}]
-        documents = [json.dumps(fl.tune(file, where / f"out-{i}", **way).document()) for i, way in enumerate(ways)]
+        documents = [json.dumps(fl.Tuning.from_file(file).run(where / f"out-{i}", **way).document()) for i, way in enumerate(ways)]
     assert len(set(documents)) == 1
     document = json.loads(documents[0])
     assert document["runs"]["done"] == len(pl.scan_parquet(where / "out-1" / "*" / "*.parquet").select("key").unique().collect())
@@ -271,7 +272,7 @@ def test_a_setting_that_delivers_nothing_is_out_and_does_not_stop_the_search(whe
         .replace('seeds = "1..2"', 'set.flows.tcp.tcp.initial_window = "4000p"\nset.flows.call.start = "1.5s"\nseeds = "1..2"')
         .replace("trials = 20", "trials = 8")
     )
-    found = fl.tune("s.toml")
+    found = fl.Tuning.from_file("s.toml").run()
     starved = found.trials[0]
     assert starved.label == "starved" and not starved.feasible
     assert found.met and found.chosen.label != "starved"
@@ -280,7 +281,7 @@ def test_a_setting_that_delivers_nothing_is_out_and_does_not_stop_the_search(whe
 def test_numbers_that_do_not_fit_together_are_settings_that_fail_not_errors(where):
     ranges = 'red = { min = { from = "2p", to = "30p" }, max = { from = "2p", to = "30p" } }'
     (where / "r.toml").write_text(BUFFER.replace('droptail.limit = { from = "2p", to = "200p", scale = "log" }', ranges))
-    found = fl.tune("r.toml")
+    found = fl.Tuning.from_file("r.toml").run()
     wrong = [t for t in found.trials if t.error]
     assert wrong and all(t.error.startswith("not valid: ") and not t.feasible for t in wrong)
     assert all(int(t.queue["red"]["min"][:-1]) > int(t.queue["red"]["max"][:-1]) for t in wrong)
@@ -295,7 +296,7 @@ def test_weights_move_the_choice(where):
             .replace("trials = 20", "trials = 16")
             + '[choice]\nrule = "weighted"\n'
         )
-        return fl.tune("w.toml").chosen.values["late"]
+        return fl.Tuning.from_file("w.toml").run().chosen.values["late"]
 
     assert chosen(20.0) <= chosen(0.01)
 
@@ -308,7 +309,7 @@ def test_without_a_feasible_setting_the_nearest_is_told_and_the_exit_code_is_one
 
 
 def test_python_and_the_file_give_the_same(where):
-    from_file = fl.tune("buffer.toml").document()
+    from_file = fl.Tuning.from_file("buffer.toml").run().document()
     made = fl.Tuning(
         where / "poisson.toml", name="buffer", seeds="1..2", holdout_seeds="11..14", trials=24, objectives={"links.l.queue_max": "min"},
         constraints={"links.l.loss": "<= 1%"}, search={"droptail": {"limit": {"from": "2p", "to": "200p", "scale": "log"}}},
@@ -391,7 +392,7 @@ def test_on_the_paper_s_network_the_choice_beats_what_was_made_by_hand(tmp_path)
         assert text.count(old) == 1
         text = text.replace(old, new)
     (tmp_path / "small.toml").write_text(text)
-    found = fl.tune(tmp_path / "small.toml")
+    found = fl.Tuning.from_file(tmp_path / "small.toml").run()
     assert found.met and found.chosen_held_out.feasible
     assert [v.rival.label for v in found.verdicts] == ["C1", "C2", "C3", "C3m", "C4", "C5", "C6", "C7", "C8", "C9"]
     assert not [v.sentence for v in found.verdicts if v.word == "worse"]

@@ -54,7 +54,7 @@ def test_everything_was_recorded():
 def test_the_runs_give_the_recorded_numbers(name, number):
     situation = wqw.SITUATIONS[name]
     queue = situation.queues[number]
-    done = fl.compare(queue, situation.network(), link=situation.link, seeds=wqw.SEEDS, limit=situation.limit)
+    done = fl.compare(situation.network(), queues=queue, link=situation.link, seeds=wqw.SEEDS, limit=situation.limit)
     (label,) = (q.label for q in done.settings)
     for row in wqw.record(name, situation, done):
         assert float(row["mean"]) == pytest.approx(value(name, label, row["of"], row["metric"]), rel=1e-9)

@@ -34,7 +34,7 @@ def run(_: Path) -> Callable[[], str]:
 def compare(_: Path) -> Callable[[], str]:
     from fairlane.comparison.terminal import report
 
-    done = fl.compare("red,fq_codel{target=10ms,interval=200ms},droptail{limit=30p}", NETWORK, seeds="1..2")
+    done = fl.compare(NETWORK, queues="red,fq_codel{target=10ms,interval=200ms},droptail{limit=30p}", seeds="1..2")
     return lambda: render(*report(done))
 
 
@@ -58,7 +58,7 @@ def tune(place: Path) -> Callable[[], str]:
 
     (place / "poisson.toml").write_text(POISSON.replace('"40s"', '"4s"'))
     (place / "buffer.toml").write_text(BUFFER.replace("trials = 24", "trials = 12"))
-    result = fl.tune(place / "buffer.toml", out=place / "tuned")
+    result = fl.Tuning.from_file(place / "buffer.toml").run(place / "tuned")
     return lambda: render(*report(result))
 
 

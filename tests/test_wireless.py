@@ -31,7 +31,7 @@ def test_one_station_sends_what_the_standard_leaves_it():
 
 
 def test_what_is_written_is_read_again():
-    net = two(rate="5.5Mbit/s", propagation=fl.TwoRay(height_m=2), queues={"a": "codel"})
+    net = two(rate="5.5Mbit/s", propagation=fl.propagation.TwoRay(height_m=2), queues={"a": "codel"})
     again = fl.Network.from_toml(net.to_toml())
     assert again.to_dict() == net.to_dict()
     assert net.resolve()["wireless"]["air"]["propagation"] == {"two_ray": {"frequency_ghz": 2.4, "height_m": 2.0}}
@@ -44,14 +44,14 @@ def test_what_is_written_is_read_again():
 def test_walks_are_written_read_and_walked():
     """From 30 m at 200 m/s: out of a range of 430 m after two seconds of the walk, three of the run."""
     points = [{"at": "1s", "place": [30, 0]}, {"at": "4s", "place": {"x": 630, "y": 0}}]
-    net = two(walks={"b": {"points": points}}, propagation=fl.FixedRange(range_m=430), routes="static").set("warmup", "0s")
+    net = two(walks={"b": {"points": points}}, propagation=fl.propagation.FixedRange(range_m=430), routes="static").replace("warmup", "0s")
     again = fl.Network.from_toml(net.to_toml())
     assert again.to_dict() == net.to_dict()
     assert net.resolve()["wireless"]["air"]["walks"]["b"]["points"][1]["place"] == [630.0, 0.0]
     (way,) = net.resolve()["expanded"]["channels"][0]["ways"]
     assert way == {"node": "b", "points": [[30.0, 0.0], [630.0, 0.0]]}
     goodput = net.run().value("goodput").mean
-    still = two(propagation=fl.FixedRange(range_m=430)).set("warmup", "0s").run().value("goodput").mean
+    still = two(propagation=fl.propagation.FixedRange(range_m=430)).replace("warmup", "0s").run().value("goodput").mean
     assert goodput / still == pytest.approx(3.05 / 5, rel=0.02)
     assert again.run().fingerprints == net.run().fingerprints
 

@@ -160,7 +160,7 @@ def run(name: str, situation: Situation) -> Comparison:
     """All runs of a situation."""
 
     sys.stderr.write(f"{name}: {len(situation.queues)} queues\n")
-    return fl.compare(situation.queues, situation.network(), link=situation.link, seeds=SEEDS, limit=situation.limit)
+    return fl.compare(situation.network(), queues=situation.queues, link=situation.link, seeds=SEEDS, limit=situation.limit)
 
 
 def record(name: str, situation: Situation, done: Comparison) -> list[Row]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import fairlane as fl
-from fairlane import _params
 from fairlane.base.spec import Params
 
 PACKAGES = {
@@ -25,16 +24,16 @@ PACKAGES = {
     "errors": ("Errors", "The exceptions of fairlane."),
 }
 """Titles of the pages, by package."""
-KINDS = {
-    "queue": ("Queues", "queues"),
+ALGORITHMS = {
+    "queues": ("Queues", "queues"),
     "cc": ("Congestion controls", "congestion-control"),
-    "transport": ("Transports", "transports"),
-    "source": ("Sources", "sources"),
-    "control": ("Controls", "controls"),
-    "topology": ("Topologies", "topologies"),
+    "transports": ("Transports", "transports"),
+    "sources": ("Sources", "sources"),
+    "controls": ("Controls", "controls"),
+    "topologies": ("Topologies", "topologies"),
     "propagation": ("Propagation", "propagation"),
 }
-"""Kinds of parameter classes, and the page of the reference that has their parameters."""
+"""Modules of parameter classes, and the page of the reference that has their parameters."""
 MODULES = {
     "stats": ("Statistics", "fairlane.stats"),
     "papers": ("Published studies", "fairlane.papers"),
@@ -109,20 +108,14 @@ def pages() -> Mapping[str, str]:
         body = "".join(entry(module, n, getattr(loaded, n)) for n in names)
         made[f"api/{key}"] = heading(title) + f".. automodule:: {module}\n   :no-members:\n\n{body}"
         listed.append((key, title, f"`{module}`"))
-    for kind, (title, page) in KINDS.items():
-        classes = [getattr(_params, n) for n in _params.__all__]
-        body = "".join(entry("fairlane", c.__name__, c) for c in classes if getattr(c, "_kind", None) == kind)
+    for name, (title, page) in ALGORITHMS.items():
+        module = getattr(fl, name)
+        body = "".join(entry(module.__name__, n, getattr(module, n)) for n in module.__all__)
         made[f"api/params-{page}"] = (
             heading(f"Classes of {title.lower()}")
             + f"Their parameters, with units, ranges and sources, are in the :doc:`reference </reference/{page}>`, too.\n\n{body}"
         )
-        listed.append(
-            (
-                f"params-{page}",
-                f"Classes of {title.lower()}",
-                f"`fairlane.{next(c.__name__ for c in classes if getattr(c, '_kind', None) == kind)}` and its like",
-            )
-        )
+        listed.append((f"params-{page}", f"Classes of {title.lower()}", f"`{module.__name__}.{module.__all__[0]}` and its like"))
     made["api/settings"] = (
         heading("Types of settings") + ".. automodule:: fairlane.settings\n   :members:\n   :exclude-members: Builders\n\n"
     )

@@ -196,7 +196,8 @@ def _hops(near: Mapping[str, Sequence[str]], a: str, b: str) -> int:
 
 def stations(file: Path, n: int) -> Stations:
     """The stations of a network with n nodes that all send."""
-    network = Network.from_file(file).set("wireless.air.scatter.count", n).set("flows.ftp.count", n).set("flows.ftp.active", 1.0)
+    network = Network.from_file(file)
+    network.set({"wireless.air.scatter.count": n, "flows.ftp.count": n, "flows.ftp.active": 1.0})
     expanded = network.resolve()["expanded"]
     (channel,) = expanded["channels"]
     names = [s["node"] for s in channel["stations"]]

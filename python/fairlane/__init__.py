@@ -8,11 +8,14 @@ A simulation in ten lines::
     net.dumbbell(
         pairs=2,
         access={"rate": "100Mbit/s", "delay": "1ms"},
-        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": "50p"}}},
+        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.queues.Droptail(limit="50p")},
     )
     net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="sack")
     result = net.run(seeds="1..5")
     print(result.value("utilisation", link="bottleneck"))
+
+Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation` and `transports`;
+quantities that type checkers tell apart are in `units`.
 """
 
 from __future__ import annotations
@@ -20,15 +23,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .errors import FairlaneError, FolderError, PluginError, RunError, ScenarioError, UnknownNameError
+from .errors import (
+    ArgumentError,
+    FairlaneError,
+    FolderError,
+    InputError,
+    MissingError,
+    PaperError,
+    PluginError,
+    RunError,
+    ScenarioError,
+    ScenarioWarning,
+    UnknownNameError,
+    WorkerError,
+)
 
 if TYPE_CHECKING:
-    from . import settings, tcp
+    from . import cc, controls, papers, propagation, queues, settings, sources, stats, tcp, topologies, transports, units
     from ._core import version
-    from ._params import *  # noqa: F403
     from .comparison.compare import compare
     from .comparison.result import Comparison
-    from .formats.export import export
     from .formats.imports import import_file
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc, load_queue
@@ -43,96 +57,89 @@ if TYPE_CHECKING:
     from .runs.trace import Trace
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study, verify
-    from .tuning import TuneResult, Tuning, tune
+    from .tuning import TuneResult, Tuning
 
+_ALGORITHMS = ("queues", "cc", "sources", "controls", "topologies", "propagation", "transports")
+_MODULES = (*_ALGORITHMS, "papers", "settings", "stats", "tcp", "units", "_core")
 # Modules are imported on first use, so that `import fairlane` and `fairlane --help` are quick.
-_WHERE = {
-    "Comparison": "comparison",
-    "CongestionControl": "own.cc",
-    "cc_include": "own.cc",
-    "load_cc": "own.cc",
-    "load_queue": "own.plugin",
-    "compare": "comparison",
-    "Interval": "stats",
-    "Network": "runs.network",
-    "Parameter": "own.plugin",
-    "Partition": "runs.partition",
-    "Pcap": "runs.pcap",
-    "plot": "runs.plots.overlay",
-    "Trace": "runs.trace",
-    "export": "formats.export",
-    "import_file": "formats.imports",
-    "Qdisc": "own.plugin",
-    "Result": "runs.result",
-    "Study": "study",
-    "StudyResult": "study",
-    "Branches": "runs.simulation",
-    "Simulation": "runs.simulation",
-    "start": "runs.simulation",
-    "interval": "stats",
-    "load": "runs.result",
-    "load_study": "study",
-    "Report": "reports",
-    "report": "reports",
-    "reproduce": "papers",
-    "run": "runs.result",
-    "Tuning": "tuning",
-    "TuneResult": "tuning",
-    "tune": "tuning",
-    "verify": "study",
-    "version": "_core",
+_NAMES = {
+    "_core": "version",
+    "comparison": "Comparison compare",
+    "formats.imports": "import_file",
+    "own.cc": "CongestionControl cc_include load_cc",
+    "own.plugin": "Parameter Qdisc load_queue",
+    "papers": "reproduce",
+    "reports": "Report report",
+    "runs.network": "Network",
+    "runs.partition": "Partition",
+    "runs.pcap": "Pcap",
+    "runs.plots.overlay": "plot",
+    "runs.result": "Result load run",
+    "runs.simulation": "Branches Simulation start",
+    "runs.trace": "Trace",
+    "stats": "Interval interval",
+    "study": "Study StudyResult load_study verify",
+    "tuning": "TuneResult Tuning",
 }
-_NEEDS = {
-    **dict.fromkeys(
-        ("Comparison", "compare", "Report", "Study", "StudyResult", "load_study", "report", "reproduce", "Tuning", "TuneResult", "verify"),
-        "study",
-    ),
-    "tune": "tune",
-}
-"""The extras that names require on import; other names check for theirs on use."""
-_MODULES = {m: m for m in ("_core", "_params", "papers", "settings", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
+_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
+_NEEDS = {"comparison": "study", "reports": "study", "study": "study", "tuning": "tune"}
+"""The extras of packages that need their libraries on import; others check for theirs on use."""
 
 __all__ = [
+    "ArgumentError",
     "Branches",
     "Comparison",
     "CongestionControl",
     "FairlaneError",
     "FolderError",
+    "InputError",
     "Interval",
+    "MissingError",
     "Network",
+    "PaperError",
     "Parameter",
     "Partition",
     "Pcap",
-    "Trace",
     "PluginError",
     "Qdisc",
     "Report",
     "Result",
     "RunError",
     "ScenarioError",
+    "ScenarioWarning",
     "Simulation",
     "Study",
     "StudyResult",
+    "Trace",
+    "TuneResult",
+    "Tuning",
     "UnknownNameError",
+    "WorkerError",
+    "cc",
     "cc_include",
     "compare",
-    "export",
+    "controls",
     "import_file",
     "interval",
     "load",
     "load_cc",
     "load_queue",
     "load_study",
+    "papers",
     "plot",
+    "propagation",
+    "queues",
     "report",
     "reproduce",
     "run",
     "settings",
+    "sources",
     "start",
-    "TuneResult",
-    "Tuning",
+    "stats",
     "tcp",
-    "tune",
+    "topologies",
+    "transports",
+    "units",
     "verify",
     "version",
 ]
@@ -140,28 +147,28 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
-        if name in _NEEDS:
-            from .base.extras import need
+        if _WHERE[name] in _NEEDS:
+            from .base.extras import loaded
 
-            need(_NEEDS[name])
+            return loaded(name, _NEEDS[_WHERE[name]], lambda: getattr(import_module(f".{_WHERE[name]}", __name__), name))
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     if name in _MODULES:
         try:
-            return import_module(f".{_MODULES[name]}", __name__)
+            return import_module(f".{name}", __name__)
         except ModuleNotFoundError as e:
             if e.name != "fairlane._core":
                 raise
-            raise ImportError("fairlane's extension is not built: run `make build`, or install the package") from e
+            raise ImportError("fairlane's extension is not built: run `make build`, or install the package") from None
     if name == "__version__":
         return import_module("._core", __name__).version()
-    if name[:1].isupper():
-        params = import_module("._params", __name__)
-        if hasattr(params, name):
-            return getattr(params, name)
+    algorithms = {n: module for module in _ALGORITHMS for n in import_module(f".{module}", __name__).__all__} if name[:1].isupper() else {}
+    if name in algorithms:  # `fairlane.Red`, which is written `fairlane.queues.Red`
+        return getattr(import_module(f".{algorithms[name]}", __name__), name)
     from .errors import missing_attribute
 
-    raise missing_attribute("fairlane", name, [] if name.startswith("_") else __dir__())
+    known = [] if name.startswith("_") else [*__dir__(), *(f"{module}.{n}" for n, module in algorithms.items())]
+    raise missing_attribute("fairlane", name, known)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *getattr(import_module("._params", __name__), "__all__", ())})
+    return sorted(__all__)

@@ -13,6 +13,14 @@ class FairlaneError(Exception):
     """Base of all errors that the caller can fix."""
 
 
+class ArgumentError(FairlaneError, ValueError):
+    """An argument that cannot be used, such as a wrong list of seeds."""
+
+
+class MissingError(FairlaneError, ImportError):
+    """A missing optional library; the message names the extra to install."""
+
+
 class ScenarioError(FairlaneError):
     """A scenario that cannot be run.
 
@@ -27,19 +35,26 @@ class ScenarioError(FairlaneError):
         self.more = more
 
 
-class ScenarioWarning(str):
-    """The text of a warning, with its `code` for programs (docs/reference/diagnostics.md)."""
+class ScenarioWarning(UserWarning):
+    """A warning about a run, with its `code` for programs (docs/reference/diagnostics.md).
 
-    code: str
-    """Empty if only the text is stored, as in a result folder."""
+    >>> ScenarioWarning("the queue was never empty", "full-queue")
+    ScenarioWarning('the queue was never empty', 'full-queue')
+    """
 
-    def __new__(cls, text: str, code: str = "") -> ScenarioWarning:
-        self = super().__new__(cls, text)
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text, code)
         self.code = code
-        return self
+        """Empty if only the text is stored, as in a result folder."""
 
-    def __reduce__(self) -> tuple[type[ScenarioWarning], tuple[str, str]]:
-        return ScenarioWarning, (str(self), self.code)
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScenarioWarning) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash(self.args)
 
 
 class RunError(FairlaneError):
@@ -73,8 +88,10 @@ class WorkerError(FairlaneError):
     """The workers of a study cannot start, or the cluster is lost. Finished runs are kept."""
 
 
-class UnknownNameError(FairlaneError):
+class UnknownNameError(FairlaneError, KeyError):
     """An unknown name; the message suggests similar ones."""
+
+    __str__ = Exception.__str__  # KeyError shows its text in quotes
 
 
 def short(text: str, most: int = 80) -> str:

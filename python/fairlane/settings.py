@@ -12,25 +12,29 @@ from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, Typed
 from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
-    from ._params import *
-    from ._params import CcParams, PropagationParams, QueueParams, SourceParams
+    from . import controls, topologies, units
+    from .cc import CcParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
+    from .propagation import PropagationParams
+    from .queues import QueueParams
+    from .sources import SourceParams
+    from .transports import Tcp, Udp
 
 Automatic: TypeAlias = Literal["auto", "off", "none"]
 """Unsets a parameter that a preset or a builder has set."""
 
-Duration: TypeAlias = str
-"""A duration with its unit, such as "20ms" or "1.5s"."""
+Duration: TypeAlias = "units.Duration | str"
+"""A duration with its unit, such as "20ms" or `fairlane.units.ms(20)`."""
 
-Rate: TypeAlias = str
-"""A rate with its unit, such as "10Mbit/s"."""
+Rate: TypeAlias = "units.Rate | str"
+"""A rate with its unit, such as "10Mbit/s" or `fairlane.units.Mbit(10)`."""
 
-Size: TypeAlias = str
-"""A size with its unit, such as "1460B" or "64KiB"."""
+Size: TypeAlias = "units.Size | str"
+"""A size with its unit, such as "1460B" or `fairlane.units.B(1460)`."""
 
-Length: TypeAlias = str
-"""The length of a queue in packets or bytes, such as "50p" or "64KiB"."""
+Length: TypeAlias = "units.Packets | units.Size | str"
+"""The length of a queue in packets or bytes, such as "50p", "64KiB" or `fairlane.units.packets(50)`."""
 
 FilePath: TypeAlias = str
 """The path of a file."""
@@ -495,9 +499,9 @@ class MatrixPairsTable(TypedDict, total=False):
 DemandTable = TypedDict(
     "DemandTable",
     {
-        "from": Required[str],
-        "to": Required[str],
-        "rate": Rate | None,
+        "from": 'Required[str]',
+        "to": 'Required[str]',
+        "rate": 'Rate | None',
     },
     total=False,
 )
@@ -884,7 +888,7 @@ class FlowSettings(TypedDict, total=False):
 
 
 class TimeSlotsSettings(TypedDict, total=False):
-    """Settings of `time_slots`, as in `fairlane.TimeSlots`."""
+    """Settings of `time_slots`, as in `fairlane.controls.TimeSlots`."""
 
     nodes: Sequence[str] | Automatic | None
     flows: Sequence[str] | Automatic | None
@@ -896,7 +900,7 @@ class TimeSlotsSettings(TypedDict, total=False):
 
 
 class CongestionSignalSettings(TypedDict, total=False):
-    """Settings of `congestion_signal`, as in `fairlane.CongestionSignal`."""
+    """Settings of `congestion_signal`, as in `fairlane.controls.CongestionSignal`."""
 
     nodes: Sequence[str] | Automatic | None
     flows: Sequence[str] | Automatic | None
@@ -909,7 +913,7 @@ class CongestionSignalSettings(TypedDict, total=False):
 
 
 class DumbbellSettings(TypedDict, total=False):
-    """Settings of `dumbbell`, as in `fairlane.Dumbbell`."""
+    """Settings of `dumbbell`, as in `fairlane.topologies.Dumbbell`."""
 
     pairs: int | None
     access: PipeTable | None
@@ -921,7 +925,7 @@ class DumbbellSettings(TypedDict, total=False):
 
 
 class StarSettings(TypedDict, total=False):
-    """Settings of `star`, as in `fairlane.Star`."""
+    """Settings of `star`, as in `fairlane.topologies.Star`."""
 
     clients: int | None
     access: PipeTable | None
@@ -930,7 +934,7 @@ class StarSettings(TypedDict, total=False):
 
 
 class ParkingLotSettings(TypedDict, total=False):
-    """Settings of `parking_lot`, as in `fairlane.ParkingLot`."""
+    """Settings of `parking_lot`, as in `fairlane.topologies.ParkingLot`."""
 
     hops: int | None
     access: PipeTable | None
@@ -938,7 +942,7 @@ class ParkingLotSettings(TypedDict, total=False):
 
 
 class FatTreeSettings(TypedDict, total=False):
-    """Settings of `fat_tree`, as in `fairlane.FatTree`."""
+    """Settings of `fat_tree`, as in `fairlane.topologies.FatTree`."""
 
     k: int | None
     rate: Rate | None
@@ -947,7 +951,7 @@ class FatTreeSettings(TypedDict, total=False):
 
 
 class GridSettings(TypedDict, total=False):
-    """Settings of `grid`, as in `fairlane.Grid`."""
+    """Settings of `grid`, as in `fairlane.topologies.Grid`."""
 
     rows: int | None
     columns: int | None
@@ -955,14 +959,14 @@ class GridSettings(TypedDict, total=False):
 
 
 class RingSettings(TypedDict, total=False):
-    """Settings of `ring`, as in `fairlane.Ring`."""
+    """Settings of `ring`, as in `fairlane.topologies.Ring`."""
 
     nodes: int | None
     link: PipeTable | None
 
 
 class TreeSettings(TypedDict, total=False):
-    """Settings of `tree`, as in `fairlane.Tree`."""
+    """Settings of `tree`, as in `fairlane.topologies.Tree`."""
 
     fanout: int | None
     depth: int | None
@@ -972,7 +976,7 @@ class TreeSettings(TypedDict, total=False):
 
 
 class LeafSpineSettings(TypedDict, total=False):
-    """Settings of `leaf_spine`, as in `fairlane.LeafSpine`."""
+    """Settings of `leaf_spine`, as in `fairlane.topologies.LeafSpine`."""
 
     spines: int | None
     leaves: int | None
@@ -983,14 +987,14 @@ class LeafSpineSettings(TypedDict, total=False):
 
 
 class FullMeshSettings(TypedDict, total=False):
-    """Settings of `full_mesh`, as in `fairlane.FullMesh`."""
+    """Settings of `full_mesh`, as in `fairlane.topologies.FullMesh`."""
 
     nodes: int | None
     link: PipeTable | None
 
 
 class RandomGeometricSettings(TypedDict, total=False):
-    """Settings of `random_geometric`, as in `fairlane.RandomGeometric`."""
+    """Settings of `random_geometric`, as in `fairlane.topologies.RandomGeometric`."""
 
     nodes: int | None
     across: Duration | None
@@ -1001,7 +1005,7 @@ class RandomGeometricSettings(TypedDict, total=False):
 
 
 class WaxmanSettings(TypedDict, total=False):
-    """Settings of `waxman`, as in `fairlane.Waxman`."""
+    """Settings of `waxman`, as in `fairlane.topologies.Waxman`."""
 
     nodes: int | None
     across: Duration | None
@@ -1013,7 +1017,7 @@ class WaxmanSettings(TypedDict, total=False):
 
 
 class BarabasiAlbertSettings(TypedDict, total=False):
-    """Settings of `barabasi_albert`, as in `fairlane.BarabasiAlbert`."""
+    """Settings of `barabasi_albert`, as in `fairlane.topologies.BarabasiAlbert`."""
 
     nodes: int | None
     links: int | None
@@ -1031,67 +1035,70 @@ class Builders:
         raise NotImplementedError
 
     @overload
-    def topology(self, builder: Literal["dumbbell", "barbell"] | Dumbbell, **settings: Unpack[DumbbellSettings]) -> Self: ...
+    def topology(self, builder: Literal["dumbbell", "barbell"] | topologies.Dumbbell, **settings: Unpack[DumbbellSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["star"] | Star, **settings: Unpack[StarSettings]) -> Self: ...
+    def topology(self, builder: Literal["star"] | topologies.Star, **settings: Unpack[StarSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["parking_lot", "parkinglot", "parking-lot"] | ParkingLot, **settings: Unpack[ParkingLotSettings]) -> Self: ...
+    def topology(self, builder: Literal["parking_lot", "parkinglot", "parking-lot"] | topologies.ParkingLot, **settings: Unpack[ParkingLotSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["fat_tree", "fattree", "fat-tree"] | FatTree, **settings: Unpack[FatTreeSettings]) -> Self: ...
+    def topology(self, builder: Literal["fat_tree", "fattree", "fat-tree"] | topologies.FatTree, **settings: Unpack[FatTreeSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["grid"] | Grid, **settings: Unpack[GridSettings]) -> Self: ...
+    def topology(self, builder: Literal["grid"] | topologies.Grid, **settings: Unpack[GridSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["ring"] | Ring, **settings: Unpack[RingSettings]) -> Self: ...
+    def topology(self, builder: Literal["ring"] | topologies.Ring, **settings: Unpack[RingSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["tree"] | Tree, **settings: Unpack[TreeSettings]) -> Self: ...
+    def topology(self, builder: Literal["tree"] | topologies.Tree, **settings: Unpack[TreeSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["leaf_spine", "leafspine", "leaf-spine", "clos"] | LeafSpine, **settings: Unpack[LeafSpineSettings]) -> Self: ...
+    def topology(self, builder: Literal["leaf_spine", "leafspine", "leaf-spine", "clos"] | topologies.LeafSpine, **settings: Unpack[LeafSpineSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["full_mesh", "fullmesh", "full-mesh", "complete"] | FullMesh, **settings: Unpack[FullMeshSettings]) -> Self: ...
+    def topology(self, builder: Literal["full_mesh", "fullmesh", "full-mesh", "complete"] | topologies.FullMesh, **settings: Unpack[FullMeshSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["random_geometric", "random-geometric"] | RandomGeometric, **settings: Unpack[RandomGeometricSettings]) -> Self: ...
+    def topology(self, builder: Literal["random_geometric", "random-geometric"] | topologies.RandomGeometric, **settings: Unpack[RandomGeometricSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["waxman"] | Waxman, **settings: Unpack[WaxmanSettings]) -> Self: ...
+    def topology(self, builder: Literal["waxman"] | topologies.Waxman, **settings: Unpack[WaxmanSettings]) -> Self: ...
 
     @overload
-    def topology(self, builder: Literal["barabasi_albert", "barabasi-albert"] | BarabasiAlbert, **settings: Unpack[BarabasiAlbertSettings]) -> Self: ...
+    def topology(self, builder: Literal["barabasi_albert", "barabasi-albert"] | topologies.BarabasiAlbert, **settings: Unpack[BarabasiAlbertSettings]) -> Self: ...
 
     def topology(self, builder: Any, **settings: Any) -> Self:
         """Uses a topology builder, by name and settings or as its class:
-        `net.topology(fl.Dumbbell(pairs=5))`. Known are `dumbbell`
-        (`fairlane.Dumbbell` has its settings), `star` (`fairlane.Star` has its
-        settings), `parking_lot` (`fairlane.ParkingLot` has its settings),
-        `fat_tree` (`fairlane.FatTree` has its settings), `grid` (`fairlane.Grid`
-        has its settings), `ring` (`fairlane.Ring` has its settings), `tree`
-        (`fairlane.Tree` has its settings), `leaf_spine` (`fairlane.LeafSpine` has
-        its settings), `full_mesh` (`fairlane.FullMesh` has its settings),
-        `random_geometric` (`fairlane.RandomGeometric` has its settings), `waxman`
-        (`fairlane.Waxman` has its settings), `barabasi_albert`
-        (`fairlane.BarabasiAlbert` has its settings).
+        `net.topology(fl.topologies.Dumbbell(pairs=5))`. Known are `dumbbell`
+        (`fairlane.topologies.Dumbbell` has its settings), `star`
+        (`fairlane.topologies.Star` has its settings), `parking_lot`
+        (`fairlane.topologies.ParkingLot` has its settings), `fat_tree`
+        (`fairlane.topologies.FatTree` has its settings), `grid`
+        (`fairlane.topologies.Grid` has its settings), `ring`
+        (`fairlane.topologies.Ring` has its settings), `tree`
+        (`fairlane.topologies.Tree` has its settings), `leaf_spine`
+        (`fairlane.topologies.LeafSpine` has its settings), `full_mesh`
+        (`fairlane.topologies.FullMesh` has its settings), `random_geometric`
+        (`fairlane.topologies.RandomGeometric` has its settings), `waxman`
+        (`fairlane.topologies.Waxman` has its settings), `barabasi_albert`
+        (`fairlane.topologies.BarabasiAlbert` has its settings).
         """
         return self._topology(builder, settings)
 
     @overload
-    def control(self, control: Literal["time_slots"] | TimeSlots, **settings: Unpack[TimeSlotsSettings]) -> Self: ...
+    def control(self, control: Literal["time_slots"] | controls.TimeSlots, **settings: Unpack[TimeSlotsSettings]) -> Self: ...
 
     @overload
-    def control(self, control: Literal["congestion_signal"] | CongestionSignal, **settings: Unpack[CongestionSignalSettings]) -> Self: ...
+    def control(self, control: Literal["congestion_signal"] | controls.CongestionSignal, **settings: Unpack[CongestionSignalSettings]) -> Self: ...
 
     def control(self, control: Any, **settings: Any) -> Self:
         """Adds a control of flows at their source, by name and settings or as its
         class; call it again for other nodes or flows. Known are `time_slots`
-        (`fairlane.TimeSlots` has its settings), `congestion_signal`
-        (`fairlane.CongestionSignal` has its settings).
+        (`fairlane.controls.TimeSlots` has its settings), `congestion_signal`
+        (`fairlane.controls.CongestionSignal` has its settings).
         """
         return self._control(control, settings)
 

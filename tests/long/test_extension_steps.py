@@ -183,7 +183,9 @@ def copy() -> None:
 CONFORMANCE = ("every_", "any_source", "declarations_are_the_same", "one_unit")
 """Parts of the names of tests that run on every registered algorithm."""
 PACKAGES = ("--package=fairlane-dev", "--package=fairlane-py", "--package=fairlane-scenario")
-GENERATED = {"python/fairlane/_params.py", "python/fairlane/settings.py", "docs/reference/schema.json"}
+CLASSES = ("cc", "controls", "propagation", "queues", "sources", "topologies", "transports")
+"""Modules of the classes of algorithms."""
+GENERATED = {*(f"python/fairlane/{m}.py" for m in (*CLASSES, "settings")), "docs/reference/schema.json"}
 """Files that `cargo dev gen` writes, and that trigger a new build if they change."""
 
 
@@ -214,14 +216,14 @@ def python(code: str) -> dict:
 
 
 LINK = 'net = fl.Network(duration="50s", warmup="10s", sample="100ms").link("a", "b", name="l", rate="10Mbit/s", delay="20ms"{})\n'
-CBR = 'net.flow("f", "a", "b", udp={"header": "0B"}, source=fl.Cbr(rate="2Mbit/s", size="1000B"))\nrun = net.run()\n'
+CBR = 'net.flow("f", "a", "b", udp={"header": "0B"}, source=fl.sources.Cbr(rate="2Mbit/s", size="1000B"))\nrun = net.run()\n'
 
 
 @pytest.mark.long
 def test_generated_files_follow(built):
     assert built.dev_says("check").returncode == 0
     schema = (COPY / "docs/reference/schema.json").read_text("utf-8")
-    classes = (COPY / "python/fairlane/_params.py").read_text("utf-8")
+    classes = "".join((COPY / f"python/fairlane/{m}.py").read_text("utf-8") for m in CLASSES)
     for name, cls in (("hundredth", "Hundredth"), ("brisk", "Brisk"), ("twins", "Twins"), ("tandem", "Tandem")):
         assert f'"{name}"' in schema and re.search(rf"^class {cls}\b", classes, re.M)
     assert '"corrupt"' in schema and "corrupt" in (COPY / "python/fairlane/settings.py").read_text("utf-8")
@@ -237,7 +239,7 @@ def test_the_conformance_suites_run_on_them(built):
 
 @pytest.mark.long
 def test_the_queue_drops_every_hundredth(built):
-    out = python(LINK.format(', queue=fl.Hundredth(limit="50p")') + CBR + 'out["loss"] = run.value("loss", flow="f").mean')
+    out = python(LINK.format(', queue=fl.queues.Hundredth(limit="50p")') + CBR + 'out["loss"] = run.value("loss", flow="f").mean')
     assert out["loss"] == pytest.approx(0.01, abs=1e-3)
 
 
@@ -254,7 +256,7 @@ def test_the_control_sends(built):
 @pytest.mark.long
 def test_the_source_delivers(built):
     """40 s of pairs that come 20 ms apart in the mean: 4,000 packets, with a standard deviation of 2 sqrt(2,000)."""
-    flow = 'net.flow("f", "a", "b", udp={}, source=fl.Twins())\nrun = net.run()\n'
+    flow = 'net.flow("f", "a", "b", udp={}, source=fl.sources.Twins())\nrun = net.run()\n'
     values = 'out |= {m: run.value(m, flow="f").mean for m in ("packets_received", "loss", "delay_max")}'
     out = python(LINK.format("") + flow + values)
     assert out["packets_received"] == pytest.approx(4000, abs=4 * 2 * 2000**0.5) and out["loss"] == 0

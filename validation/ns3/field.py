@@ -45,16 +45,16 @@ class Field:
 def scenario(nodes: int, seconds: float = MEASURED) -> fl.Network:
     """The network, as both sides have it."""
     net = fl.Network.from_file(STUDY)
-    net.set("wireless.air.scatter.count", nodes).set("flows.ftp.count", nodes)
+    net.set({"wireless.air.scatter.count": nodes, "flows.ftp.count": nodes})
     net.set("wireless.air.queue", {"droptail": {"limit": "100p"}})
-    net.set("wireless.air.control_rate", "1Mbit/s").set("wireless.air.long_retries", 7).set("routing", "single")
+    net.set({"wireless.air.control_rate": "1Mbit/s", "wireless.air.long_retries": 7, "routing": "single"})
     net.set("flows.ftp.tcp", {"preset": "ns3", "cc": "newreno", "mss": "512B", "ack_every": 2, "window": "16384B", **PLAIN})
-    return net.set("duration", f"{WARMUP + seconds}s").set("warmup", f"{WARMUP}s")
+    return net.replace("duration", f"{WARMUP + seconds}s").replace("warmup", f"{WARMUP}s")
 
 
 def theirs(net: fl.Network, seed: int) -> Field:
     """ns-3's run."""
-    found = mesh.theirs(net.set("seed", seed), seed)
+    found = mesh.theirs(net.replace("seed", seed), seed)
     return Field(found.goodput, found.hops)
 
 

@@ -93,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     found = []
     for run in range(1, runs + 1):
-        net = scenario().set("seed", run)
+        net = scenario().replace("seed", run)
         found.append(sides(net, mesh.theirs(net, run)))
         print(f"ns-3 run {run}: {found[-1][0]:.0f} and {found[-1][1]:.0f} kbit/s", flush=True)
     print(summary("ns-3", found))

@@ -56,7 +56,7 @@ def routes(net: fl.Network) -> dict[Route, list[str]]:
     """The nodes that packets of the flows come by, there and back, as a lone packet of each pair shows them."""
     (channel,) = net.to_dict()["wireless"]
     both = sorted({pair for a, b, _ in ends(net) for pair in ((a, b), (b, a))})
-    probe = copy.deepcopy(net).set("flows", {}).set("duration", f"{200 * len(both) + 1000}ms").set("warmup", "0s")
+    probe = copy.deepcopy(net).replace("flows", {}).replace("duration", f"{200 * len(both) + 1000}ms").replace("warmup", "0s")
     for k, (a, b) in enumerate(both):
         once = {"start": f"{200 * k}ms", "stop": f"{200 * k + 1}ms"}
         probe.flow(f"p{k}", a, b, udp={}, source={"cbr": {"rate": "1kbit/s", "size": "50B"}}, **once)
@@ -110,7 +110,7 @@ def theirs(net: fl.Network, run: int) -> Outcome:
 
 def ours(net: fl.Network, seed: int) -> Outcome:
     """Our run with this seed."""
-    net = copy.deepcopy(net).set("seed", seed)
+    net = copy.deepcopy(net).replace("seed", seed)
     paths = routes(net)
     result = net.run(seed)
     stations = [r for r in result.links.to_dicts() if r["attempts"] is not None]

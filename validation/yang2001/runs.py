@@ -31,15 +31,15 @@ def network(
     flows: Iterable[tuple[int, int]], size: str | None, *, cbr: str = "2Mbit/s", duration: str = "4000s", spread: str = "0s"
 ) -> fl.Network:
     """Sources with so many TCP and UDP flows each over a shared link of 1 Mbit/s; transfers of a size, or endless ones."""
-    access = {"rate": "10Mbit/s", "delay": "50ms", "queue": fl.Droptail(limit="10000p")}
-    bottleneck = {"rate": "1Mbit/s", "delay": "50ms", "queue": fl.Droptail(limit="50p")}
+    access = {"rate": "10Mbit/s", "delay": "50ms", "queue": fl.queues.Droptail(limit="10000p")}
+    bottleneck = {"rate": "1Mbit/s", "delay": "50ms", "queue": fl.queues.Droptail(limit="50p")}
     net = fl.Network(duration=duration).dumbbell(pairs=2, access=access, bottleneck=bottleneck)
     for s, (tcp, udp) in enumerate(flows):
         if tcp:
-            file = {"source": fl.File(size=size)} if size else {}
+            file = {"source": fl.sources.File(size=size)} if size else {}
             net.flow(f"tcp{s}", f"s{s}", f"d{s}", count=tcp, class_=[1, 2, 3, 4], tcp=AGENT, spread=spread, **file)
         if udp:
-            source = fl.Cbr(rate=cbr, size="1000B", jitter=1.0)
+            source = fl.sources.Cbr(rate=cbr, size="1000B", jitter=1.0)
             end = {"amount": size} if size else {}
             net.flow(f"udp{s}", f"s{s}", f"d{s}", count=udp, class_=[3, 4], udp={"header": "0B"}, spread=spread, source=source, **end)
     return net

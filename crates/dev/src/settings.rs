@@ -2,7 +2,7 @@
 
 use crate::names::{camel, identifier};
 use crate::params::{Param, params};
-use crate::python::docstring;
+use crate::python::{class_of, docstring};
 use crate::types::{QUANTITIES, definition, is_table, literal, table_name};
 use fairlane_scenario::{Listed, registry_listing, schema};
 use serde_json::Value;
@@ -22,10 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, Typed
 from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
-    from ._params import *
-    from ._params import CcParams, PropagationParams, QueueParams, SourceParams
+    from . import controls, topologies, units
+    from .cc import CcParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
+    from .propagation import PropagationParams
+    from .queues import QueueParams
+    from .sources import SourceParams
+    from .transports import Tcp, Udp
 
 Automatic: TypeAlias = Literal[\"auto\", \"off\", \"none\"]
 \"\"\"Unsets a parameter that a preset or a builder has set.\"\"\"
@@ -46,8 +50,8 @@ const KEYWORDS: [(&str, &str, &str, &[&str]); 4] = [
 /// The whole module.
 pub(crate) fn module() -> String {
     let (mut text, root) = (HEAD.to_owned(), schema());
-    for (_, name, doc) in QUANTITIES {
-        let _ = write!(text, "\n{name}: TypeAlias = str\n\"\"\"{doc}\"\"\"\n");
+    for (_, name, of, doc) in QUANTITIES {
+        let _ = write!(text, "\n{name}: TypeAlias = {of}\n\"\"\"{doc}\"\"\"\n");
     }
     let all = registry_listing();
     for (kind, own) in REGISTRIES {
@@ -69,7 +73,7 @@ pub(crate) fn module() -> String {
     }
     let called: Vec<&Listed> = all.iter().filter(|l| matches!(l.kind, "topology" | "control")).collect();
     for l in &called {
-        let about = format!("Settings of `{}`, as in `fairlane.{}`.", l.name, camel(l.name));
+        let about = format!("Settings of `{}`, as in `fairlane.{}`.", l.name, class_of(l));
         let name = format!("{}Settings", camel(l.name));
         typed_dict(&mut text, &name, &docstring(&about, &[], 4), &params(parameters_of(l), root), identifier);
     }
@@ -141,7 +145,7 @@ fn typed_dict(text: &mut String, name: &str, doc: &str, all: &[Param], key: impl
     };
     for p in all {
         let value = if p.default == "required" { format!("Required[{}]", p.python) } else { format!("{} | None", p.python) };
-        let _ = if called { writeln!(text, "        \"{}\": {value},", p.name) } else { writeln!(text, "    {}: {value}", key(&p.name)) };
+        let _ = if called { writeln!(text, "        \"{}\": '{value}',", p.name) } else { writeln!(text, "    {}: {value}", key(&p.name)) };
     }
     if called {
         text.push_str("    },\n    total=False,\n)\n");
@@ -163,7 +167,11 @@ class Builders:
 fn builders(text: &mut String, called: &[&Listed]) {
     text.push_str(BUILDERS);
     for (kind, arguments, about) in [
-        ("topology", "builder", "Uses a topology builder, by name and settings or as its class: `net.topology(fl.Dumbbell(pairs=5))`."),
+        (
+            "topology",
+            "builder",
+            "Uses a topology builder, by name and settings or as its class: `net.topology(fl.topologies.Dumbbell(pairs=5))`.",
+        ),
         (
             "control",
             "control",
@@ -172,13 +180,13 @@ fn builders(text: &mut String, called: &[&Listed]) {
     ] {
         let of_kind = || called.iter().filter(|l| l.kind == kind);
         for l in of_kind() {
-            let (class, names) = (camel(l.name), literal(&names_of(l).collect::<Vec<_>>()));
+            let (name, class, names) = (camel(l.name), class_of(l), literal(&names_of(l).collect::<Vec<_>>()));
             let _ = write!(
                 text,
-                "\n    @overload\n    def {kind}(self, {arguments}: {names} | {class}, **settings: Unpack[{class}Settings]) -> Self: ...\n"
+                "\n    @overload\n    def {kind}(self, {arguments}: {names} | {class}, **settings: Unpack[{name}Settings]) -> Self: ...\n"
             );
         }
-        let listed: Vec<String> = of_kind().map(|l| format!("`{}` (`fairlane.{}` has its settings)", l.name, camel(l.name))).collect();
+        let listed: Vec<String> = of_kind().map(|l| format!("`{}` (`fairlane.{}` has its settings)", l.name, class_of(l))).collect();
         let _ = write!(
             text,
             "\n    def {kind}(self, {arguments}: Any, **settings: Any) -> Self:\n{}        return self._{kind}({arguments}, settings)\n",

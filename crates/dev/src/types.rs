@@ -4,13 +4,18 @@ use crate::names::camel;
 use crate::schema::{choices, follow};
 use serde_json::Value;
 
-/// Formats of quantities, what they are called in annotations, and how they are written.
-pub(crate) const QUANTITIES: [(&str, &str, &str); 5] = [
-    ("fl-dur", "Duration", "A duration with its unit, such as \"20ms\" or \"1.5s\"."),
-    ("fl-rate", "Rate", "A rate with its unit, such as \"10Mbit/s\"."),
-    ("fl-bytes", "Size", "A size with its unit, such as \"1460B\" or \"64KiB\"."),
-    ("fl-len", "Length", "The length of a queue in packets or bytes, such as \"50p\" or \"64KiB\"."),
-    ("fl-file", "FilePath", "The path of a file."),
+/// Formats of quantities, what they are called in annotations, their types, and how they are written.
+pub(crate) const QUANTITIES: [(&str, &str, &str, &str); 5] = [
+    ("fl-dur", "Duration", "\"units.Duration | str\"", "A duration with its unit, such as \"20ms\" or `fairlane.units.ms(20)`."),
+    ("fl-rate", "Rate", "\"units.Rate | str\"", "A rate with its unit, such as \"10Mbit/s\" or `fairlane.units.Mbit(10)`."),
+    ("fl-bytes", "Size", "\"units.Size | str\"", "A size with its unit, such as \"1460B\" or `fairlane.units.B(1460)`."),
+    (
+        "fl-len",
+        "Length",
+        "\"units.Packets | units.Size | str\"",
+        "The length of a queue in packets or bytes, such as \"50p\", \"64KiB\" or `fairlane.units.packets(50)`.",
+    ),
+    ("fl-file", "FilePath", "str", "The path of a file."),
 ];
 
 /// The annotation of a value.

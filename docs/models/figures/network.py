@@ -137,7 +137,7 @@ def variance(source: object, window: int) -> float:
 
 def frames(correlation: float, lag: int) -> float:
     """Autocorrelation of the frame sizes of a video."""
-    video = fl.Video(gop="IBBPBBPBBPBB", i_size="15kB", p_size="8kB", b_size="3kB", cv=0.3, correlation=correlation, first=0)
+    video = fl.sources.Video(gop="IBBPBBPBBPBB", i_size="15kB", p_size="8kB", b_size="3kB", cv=0.3, correlation=correlation, first=0)
     x = rates(net("200s", udp(video, start="10ms"), sample="40ms", delay="0s", **FAST), 0.021)
     x = x - x.mean()
     return float((x[:-lag] * x[lag:]).mean() / x.var())
@@ -145,7 +145,7 @@ def frames(correlation: float, lag: int) -> float:
 
 def spurts(talk: bool, longer: float) -> float:
     """Share of the spurts or silences of a call that last longer."""
-    network = net("20000s", udp(fl.Voip(codec="g711"), udp={}, start="10ms"), sample="20ms", rate="1Gbit/s", delay="0s")
+    network = net("20000s", udp(fl.sources.Voip(codec="g711"), udp={}, start="10ms"), sample="20ms", rate="1Gbit/s", delay="0s")
     sent = rates(network, 1.001) > 0
     edges = np.flatnonzero(np.diff(sent))
     lengths, talks = np.diff(edges) * 0.02, sent[edges[:-1] + 1]
@@ -170,7 +170,7 @@ def load_time(window: int, size: int) -> float:
     """Seconds until a page is there."""
     made = fl.Network(duration="20s").link("server", "browser", rate="10Mbit/s", delay="20ms", queue=droptail(10000))
     settings = {"cc": "newreno", "initial_window": f"{window}p", "ack_every": 1, "idle_restart": "off"}
-    made.flow("web", "server", "browser", tcp=settings, source=fl.Web(model="rfc7928", page=f"{size}B", pages=1))
+    made.flow("web", "server", "browser", tcp=settings, source=fl.sources.Web(model="rfc7928", page=f"{size}B", pages=1))
     return mean(made, "transaction_time_mean", flow="web")
 
 
@@ -178,7 +178,7 @@ def loop(transport: dict[str, Any], requests: int) -> fl.Network:
     """A closed loop of requests."""
     made = fl.Network(duration="30s", warmup="2s").link("server", "client", rate="10Mbit/s", delay="20ms", queue=droptail(10000))
     return made.flow(
-        "rpc", "server", "client", source=fl.RequestResponse(response="20000B", think="200ms", outstanding=requests), **transport
+        "rpc", "server", "client", source=fl.sources.RequestResponse(response="20000B", think="200ms", outstanding=requests), **transport
     )
 
 
@@ -254,18 +254,18 @@ def hidden(rts: str, name: str) -> Points:
 
 MODES = (0.5, 0.95, 0.99)
 ON_OFF = {"rate": "160kbit/s", "size": "1000B", "on": "200ms", "off": "200ms"}
-MMPP = fl.Mmpp(states=[{"rate": "800kbit/s", "stay": "150ms"}, {"rate": "7200kbit/s", "stay": "50ms"}], size="1000B")
+MMPP = fl.sources.Mmpp(states=[{"rate": "800kbit/s", "stay": "150ms"}, {"rate": "7200kbit/s", "stay": "50ms"}], size="1000B")
 FRAMELESS = {"frameon": False, "fontsize": 8}
 LOG = {"xscale": "log", "yscale": "log"}
 UDP = ("UDP", {"udp": {}}, "s", "C0")
 TCP = ("TCP", {"tcp": {"cc": "cubic", "initial_window": "20p", "idle_restart": "off"}}, "o", "C1")
-QUEUES = (("200 packets", droptail(200)), ("FQ-CoDel", fl.FqCodel()))
+QUEUES = (("200 packets", droptail(200)), ("FQ-CoDel", fl.queues.FqCodel()))
 LOADS = [0.2, 0.4, 0.6, 0.7, 0.8]
 
 # fmt: off
 FIGURES = {
-    "time-slots": two(who_sends(fl.TimeSlots(slot="30ms")), classes("time_slots"), size=(7.5, 3.2)),
-    "congestion-signal": two(who_sends(fl.CongestionSignal(), source=fl.File(size="1MB")), classes("congestion_signal"), size=(7.5, 3.2)),
+    "time-slots": two(who_sends(fl.controls.TimeSlots(slot="30ms")), classes("time_slots"), size=(7.5, 3.2)),
+    "congestion-signal": two(who_sends(fl.controls.CongestionSignal(), source=fl.sources.File(size="1MB")), classes("congestion_signal"), size=(7.5, 3.2)),
     "links-and-routing": two(
         panel(
             "links of the path", "one-way delay (ms)",
@@ -339,8 +339,8 @@ FIGURES = {
         "window (s)", "variance of the mean rate, over that for 2 s",
         *(curve(text, [2**k for k in range(7)], partial(variance, source), None if fmt == "x" else lambda w, h=h: (w / 2) ** (2 * h - 2),
             formula=f"slope {2 * h - 2:.1f}", line={}, fmt=fmt, ms=5)
-          for text, source, h, fmt in (("Pareto, hurst = 0.8", fl.OnOff(**ON_OFF, periods="pareto", hurst=0.8), 0.8, "o"),
-              ("exponential", fl.OnOff(**ON_OFF), 0.5, "s"), ("poisson", poisson(0.08), 0.5, "x"))),
+          for text, source, h, fmt in (("Pareto, hurst = 0.8", fl.sources.OnOff(**ON_OFF, periods="pareto", hurst=0.8), 0.8, "o"),
+              ("exponential", fl.sources.OnOff(**ON_OFF), 0.5, "s"), ("poisson", poisson(0.08), 0.5, "x"))),
         **LOG,
     ),
     "mmpp": one(

@@ -35,7 +35,7 @@ def run(network: fl.Network, seeds: int | str = 1) -> fl.Result:
 def net(duration: str, *flows: Flow, warmup: str = "0s", sample: str | None = None, **link: Any) -> fl.Network:
     """Flows over a link from a to b; unless said otherwise 10 Mbit/s, 1 ms and a queue without limit; 1000 bytes take 0.8 ms."""
     made = fl.Network(duration=duration, warmup=warmup, **({"sample": sample} if sample else {}))
-    made.link("a", "b", **{"name": "link", "rate": "10Mbit/s", "delay": "1ms", "queue": fl.Droptail(limit="1000000p"), **link})
+    made.link("a", "b", **{"name": "link", "rate": "10Mbit/s", "delay": "1ms", "queue": fl.queues.Droptail(limit="1000000p"), **link})
     for name, settings in flows:
         made.flow(name, "a", "b", **settings)
     return made
@@ -51,14 +51,14 @@ def tcp(settings: object = "newreno", name: str = "tcp", **rest: Any) -> Flow:
     return name, {"tcp": settings, **rest}
 
 
-def cbr(mbps: float, size: int = 1000, **rest: Any) -> fl.Cbr:
+def cbr(mbps: float, size: int = 1000, **rest: Any) -> fl.sources.Cbr:
     """A constant bit rate."""
-    return fl.Cbr(rate=f"{round(mbps * 1e6)}bit/s", size=f"{size}B", **rest)
+    return fl.sources.Cbr(rate=f"{round(mbps * 1e6)}bit/s", size=f"{size}B", **rest)
 
 
-def poisson(mbps: float, size: int = 1000, **rest: Any) -> fl.Poisson:
+def poisson(mbps: float, size: int = 1000, **rest: Any) -> fl.sources.Poisson:
     """Packets of a Poisson process."""
-    return fl.Poisson(rate=f"{round(mbps * 1e6)}bit/s", size=f"{size}B", **rest)
+    return fl.sources.Poisson(rate=f"{round(mbps * 1e6)}bit/s", size=f"{size}B", **rest)
 
 
 def bulk(queue: object, flows: int, duration: str, warmup: str, sample: str | None = None, cc: object = "newreno") -> fl.Network:
@@ -66,9 +66,9 @@ def bulk(queue: object, flows: int, duration: str, warmup: str, sample: str | No
     return net(duration, tcp(cc, count=flows, spread="1s"), warmup=warmup, sample=sample, delay="20ms", queue=queue)
 
 
-def droptail(packets: float) -> fl.Droptail:
+def droptail(packets: float) -> fl.queues.Droptail:
     """A drop-tail queue."""
-    return fl.Droptail(limit=f"{round(packets)}p")
+    return fl.queues.Droptail(limit=f"{round(packets)}p")
 
 
 def value(
@@ -108,14 +108,14 @@ LARGE = {**RFC, "mss": "1448B", "receive_window": "1GiB"}
 
 def window(settings: dict[str, Any], *, rate: str, delay: str, limit: str, duration: str, sample: str) -> Points:
     """Times in seconds and windows in segments of one long flow of 1448-byte segments; `delay` is one way."""
-    path = net(duration, tcp({**LARGE, **settings}), sample=sample, rate=rate, delay=delay, queue=fl.Droptail(limit=limit))
+    path = net(duration, tcp({**LARGE, **settings}), sample=sample, rate=rate, delay=delay, queue=fl.queues.Droptail(limit=limit))
     return series(path, "cwnd", "tcp", scale=1 / 1448)
 
 
 def one_flow(settings: dict[str, Any], limit: str, duration: str) -> fl.Network:
     """A long flow of segments of 1000 bytes over 100 Mbit/s and 50 ms each way with a drop-tail queue, sampled every 0.1 s."""
     flow = tcp({**RFC, "mss": "1000B", **settings})
-    return net(duration, flow, sample="100ms", rate="100Mbit/s", delay="50ms", queue=fl.Droptail(limit=limit))
+    return net(duration, flow, sample="100ms", rate="100Mbit/s", delay="50ms", queue=fl.queues.Droptail(limit=limit))
 
 
 def cuts(windows: list[float]) -> list[int]:
@@ -154,7 +154,7 @@ def two_sources(flows: int, control: str) -> fl.Network:
     agent = {"preset": "ns2", "cc": "tahoe", "handshake": False, "data_header": "0B", "initial_window": "1p", "limited_transmit": False}
     agent |= {"rto_initial": "6s", "rto_max": "64s", "rto_granularity": "100ms"}
     for s in range(2):
-        made.flow(f"tcp{s}", f"s{s}", f"d{s}", count=flows, class_=[1, 2, 3, 4], tcp=agent, source=fl.File(size="1MB"))
+        made.flow(f"tcp{s}", f"s{s}", f"d{s}", count=flows, class_=[1, 2, 3, 4], tcp=agent, source=fl.sources.File(size="1MB"))
         settings = {"udp": EMPTY, "source": cbr(2, jitter=1.0), "amount": "1MB"}
         made.flow(f"udp{s}", f"s{s}", f"d{s}", count=100 - flows, class_=[3, 4], **settings)
     return made.control(control)

@@ -48,7 +48,7 @@ def red_under_overload() -> list[Item]:
 
     def points(wait: bool) -> Points:
         # A slow average makes p_b nearly constant, which the formula supposes.
-        queue = fl.Red(limit="1000p", min="20p", max="60p", max_p=0.1, w_q=0.0005, gentle=True, wait=wait)
+        queue = fl.queues.Red(limit="1000p", min="20p", max="60p", max_p=0.1, w_q=0.0005, gentle=True, wait=wait)
         loads = [10 / (1 - d) for d in (0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4)]
         nets = [net("120s", udp(cbr(x)), warmup="60s", sample="50ms", queue=queue) for x in loads]
         return [late(n, "avg", 60) for n in nets], [mean(n, "loss", link="link") for n in nets]
@@ -289,15 +289,15 @@ def recorded() -> Points:
 
 def replayed() -> Points:
     """Times and kilobytes sent."""
-    network = net("2100ms", udp(fl.Replay(file=str(DATA / "call.txt"))), sample="50ms", rate="10Gbit/s", delay="1us")
+    network = net("2100ms", udp(fl.sources.Replay(file=str(DATA / "call.txt"))), sample="50ms", rate="10Gbit/s", delay="1us")
     times, rates = series(network, "throughput", since=1e-9)
     return times, list(accumulate(x * 0.05 / 8 / 1e3 for x in rates))
 
 
 def call_delays(axes: Axes) -> None:
     """Percentiles of the delay of a call in competition with a download."""
-    for k, (label, queue) in enumerate((("100 packets", droptail(100)), ("FQ-CoDel", fl.FqCodel()))):
-        flows = udp(fl.Replay(file=str(DATA / "call.txt"), repeat=True), "call", udp={}), tcp("cubic")
+    for k, (label, queue) in enumerate((("100 packets", droptail(100)), ("FQ-CoDel", fl.queues.FqCodel()))):
+        flows = udp(fl.sources.Replay(file=str(DATA / "call.txt"), repeat=True), "call", udp={}), tcp("cubic")
         network = net("60s", *flows, warmup="5s", rate="5Mbit/s", delay="20ms", queue=queue)
         values = [mean(network, f"delay_p{n}", flow="call", scale=1e3) for n in (50, 95, 99)]
         axes.bar([i + 0.4 * k - 0.2 for i in range(3)], values, width=0.4, label=label)

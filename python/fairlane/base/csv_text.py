@@ -50,7 +50,7 @@ def rows_in(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(rows, None)
         except csv.Error as e:
-            raise CsvError(line, _why(e)) from e
+            raise CsvError(line, _why(e)) from None
         if row is None:
             return
         if row:

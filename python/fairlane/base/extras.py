@@ -6,9 +6,11 @@ import contextlib
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from ..errors import FairlaneError
+from ..errors import MissingError
 
 _TABLES = ("numpy", "polars")
 _PLOTS = (*_TABLES, "matplotlib")
@@ -55,10 +57,6 @@ def extra_of(module: str | None) -> str | None:
     return _OF.get(module or "")
 
 
-class MissingError(FairlaneError):
-    """A missing optional library; the message names the extra to install."""
-
-
 def need(extra: str) -> None:
     """Raises `MissingError` if a library of an extra is missing.
 
@@ -71,3 +69,26 @@ def need(extra: str) -> None:
         names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
         command = installing(f"fairlane[{extra}]")
         raise MissingError(f"{names} {'is' if len(missing) == 1 else 'are'} not installed: {command}")
+
+
+class _Absent(type):
+    """Metaclass of stand-ins: a call of one, or of anything in it, raises `MissingError`."""
+
+    _extra: str
+
+    def __call__(cls, *_args: Any, **_options: Any) -> Any:
+        need(cls._extra)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return cls
+
+
+def loaded(name: str, extra: str, load: Callable[[], Any]) -> Any:
+    """Returns what `load` imports or, if a library of the extra is missing, a stand-in that says so when it is called."""
+    try:
+        need(extra)
+    except MissingError as e:
+        return _Absent(name, (), {"__doc__": f"Not available: {e}.", "_extra": extra})
+    return load()

@@ -40,9 +40,9 @@ def read_input(path: str | PathLike[str], most: int = LARGEST_INPUT) -> bytes:
         finally:
             os.close(fd)
     except OSError as e:
-        raise InputError(f"cannot read {name}: {(e.strerror or str(e)).lower()}") from e
+        raise InputError(f"cannot read {name}: {(e.strerror or str(e)).lower()}") from None
     except ValueError as e:
-        raise InputError(f"cannot read {name!r}: {e}") from e
+        raise InputError(f"cannot read {name!r}: {e}") from None
     if len(data) > most:
         raise InputError(f"cannot read {name}: it is larger than {most >> 20} MiB")
     return data
@@ -68,12 +68,12 @@ def replacing(path: Path, may_replace: Callable[[Path], bool] | None = None) -> 
             yield temp
             try:
                 _put(temp, path, may_replace)
-            except FileExistsError as e:
-                raise _made_meanwhile(path) from e
+            except FileExistsError:
+                raise _made_meanwhile(path) from None
     except BaseException as e:
         remove_empty(made)
         if isinstance(e, OSError):
-            raise FolderError(f"cannot write {path}: {reason(e)}; no part of it was written") from e
+            raise FolderError(f"cannot write {path}: {reason(e)}; no part of it was written") from None
         raise
 
 
@@ -192,7 +192,7 @@ def save_bytes(path: str | PathLike[str], data: bytes, *, new: bool = False) -> 
             os.fsync(fd)
             name_file(temp, target, new=new)
     except OSError as e:
-        raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; no part of it was written") from e
+        raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; no part of it was written") from None
 
 
 def name_file(temp: Path, target: Path, *, new: bool) -> None:
@@ -202,8 +202,8 @@ def name_file(temp: Path, target: Path, *, new: bool) -> None:
         return
     try:
         take_name(temp, target)
-    except FileExistsError as e:
-        raise _made_meanwhile(target) from e
+    except FileExistsError:
+        raise _made_meanwhile(target) from None
 
 
 @contextmanager
@@ -215,5 +215,5 @@ def staging(folder: str | PathLike[str]) -> Iterator[Path]:
         try:
             temp = stack.enter_context(hidden_folder(parent, place.name))
         except OSError as e:
-            raise FolderError(f"cannot write {fspath(folder)}: {reason(e)}") from e
+            raise FolderError(f"cannot write {fspath(folder)}: {reason(e)}") from None
         yield temp

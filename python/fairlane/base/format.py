@@ -67,6 +67,15 @@ def scale(unit: str, size: float) -> tuple[float, str]:
     return 1.0, {"packets": "p", "count": ""}.get(unit, unit)
 
 
+def base_unit(unit: str) -> str:
+    """Returns a unit as it is written behind a number that is not scaled: "packets" as "p", a share without any.
+
+    >>> base_unit("bit/s"), base_unit("packets"), base_unit("1")
+    ('bit/s', 'p', '')
+    """
+    return "B" if unit == "byte" else unit if unit in (*_PREFIXES, "s") else scale(unit, 1.0)[1]
+
+
 def number(x: float | None, digits: int = 4) -> str:
     """Formats a number with `digits` significant digits, with an exponent for very large and small ones only.
 

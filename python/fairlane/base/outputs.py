@@ -7,12 +7,12 @@ plots and pages again; a folder with other contents is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import FolderError
-from .files import in_place_of_file, reason
+from .files import in_place_of_file, reason, save_bytes
 from .partial_files import hidden_file, hidden_folder
 
 
@@ -31,8 +31,17 @@ def new_file(path: str | PathLike[str], *, force: bool = False) -> Path:
         with hidden_file(folder, target.name):
             pass
     except OSError as e:
-        raise FolderError(f"cannot write {target}: {_reason(e, folder)}") from e
+        raise FolderError(f"cannot write {target}: {_reason(e, folder)}") from None
     return target
+
+
+def kept_text(make: Callable[[], str], path: str | PathLike[str] | None, *, force: bool) -> str:
+    """Returns the text that `make` returns; `path`: also writes it. A path that cannot be written is an error before anything is made."""
+    target = None if path is None else new_file(path, force=force)
+    text = make()
+    if target is not None:
+        save_bytes(target, text.encode(), new=not force)
+    return text
 
 
 def folder_of(target: Path) -> Path:
@@ -65,7 +74,7 @@ def open_folder(path: Path, shown: Path | None = None) -> None:
         with hidden_folder(place, path.name):
             pass
     except OSError as e:
-        raise FolderError(f"cannot write {shown or path}: {_reason(e, place)}") from e
+        raise FolderError(f"cannot write {shown or path}: {_reason(e, place)}") from None
 
 
 def room_for(folder: Path, files: Iterable[str] = (), folders: Iterable[str] = ()) -> None:

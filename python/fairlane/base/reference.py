@@ -47,7 +47,7 @@ def built_in() -> tuple[dict[str, Any], ...]:
 
 
 def registry() -> tuple[dict[str, Any], ...]:
-    """Returns all algorithms: kind, name, aliases, doc, schema; plug-ins (`fairlane.plugin`, `fairlane.cc`) last."""
+    """Returns all algorithms: kind, name, aliases, doc, schema; plug-ins (`fairlane.own`) last."""
     own = json.loads(_core.plugins())
     return (*built_in(), *({"aliases": [], **entry} for entry in own))
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from .. import _core
 from ..errors import FairlaneError, InputError, suggest
+from ..units import Quantity
 from .escapes import printable
 from .files import read_input
 from .other_files import check_kind, folder_hint
@@ -32,13 +33,13 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
     try:
         data = read_input(name)
     except InputError as e:
-        raise InputError(f"{e}{_near(name) or folder_hint(name)}{_FILE_HELP}") from e
+        raise InputError(f"{e}{_near(name) or folder_hint(name)}{_FILE_HELP}") from None
     check_kind(name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
+        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from None
     return text, name, "json" if name.lower().endswith(".json") else "toml"
 
 
@@ -51,7 +52,7 @@ def check_text(text: str, name: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as e:
-        raise InputError(f"{name}: {text[e.start : e.start + 1]!r} is half a character, so this is not text") from e
+        raise InputError(f"{name}: {text[e.start : e.start + 1]!r} is half a character, so this is not text") from None
 
 
 def tree_of(text: str, name: str, form: str = "toml") -> dict[str, Any]:
@@ -81,9 +82,10 @@ def _near(name: str) -> str:
 
 
 def _set_pair(path: str, value: Any) -> tuple[str, str]:
+    from .spec import plain
     from .toml import value as as_toml
 
-    return path, value if isinstance(value, str) else as_toml(value)
+    return path, value if isinstance(value, str) else str(value) if isinstance(value, Quantity) else as_toml(plain(value))
 
 
 def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Iterable, Sequence
 
-from ..errors import FairlaneError, short
+from ..errors import ArgumentError, short
 
 _MOST = 1_000_000
 
@@ -27,21 +27,21 @@ def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
         try:
             out = [operator.index(s) for s in seeds]  # type: ignore[union-attr]
         except TypeError:
-            raise FairlaneError(f'cannot read seeds {seeds!r}: give a number of seeds, a list, or text such as "3..7"') from None
+            raise ArgumentError(f'cannot read seeds {seeds!r}: give a number of seeds, a list, or text such as "3..7"') from None
     if not out:
-        raise FairlaneError("at least one seed is needed")
+        raise ArgumentError("at least one seed is needed")
     if any(not 0 <= s < 2**64 for s in out):
-        raise FairlaneError("a seed is a whole number from 0 to 2^64 - 1")
+        raise ArgumentError("a seed is a whole number from 0 to 2^64 - 1")
     if len(set(out)) != len(out):
-        raise FairlaneError("a seed is given twice: replications with the same seed are the same run")
+        raise ArgumentError("a seed is given twice: replications with the same seed are the same run")
     return out
 
 
 def _counted(number: int) -> list[int]:
     if number < 1:
-        raise FairlaneError(f"cannot use {number} seeds: write how many, such as 10; seed 0 alone is 0..0")
+        raise ArgumentError(f"cannot use {number} seeds: write how many, such as 10; seed 0 alone is 0..0")
     if number > _MOST:
-        raise FairlaneError(f"cannot use {number} seeds: at most {_MOST}; this seed alone is {number}..{number}")
+        raise ArgumentError(f"cannot use {number} seeds: at most {_MOST}; this seed alone is {number}..{number}")
     return list(range(1, number + 1))
 
 
@@ -50,10 +50,10 @@ def _listed(text: str) -> list[int]:
     for part in text.split(","):
         m = re.fullmatch(r"\s*(\d{1,20})(?:\s*\.\.\s*(\d{1,20}))?\s*", part)
         if not m:
-            raise FairlaneError(f"cannot read seeds {short(text)}: write how many, such as 10, or which, such as 1..10 or 1,2,3")
+            raise ArgumentError(f"cannot read seeds {short(text)}: write how many, such as 10, or which, such as 1..10 or 1,2,3")
         first, last = int(m[1]), int(m[2] or m[1])
         if last < first or last - first >= _MOST:
-            raise FairlaneError(f"cannot use seeds {short(part.strip())}: the range is empty or has over a million")
+            raise ArgumentError(f"cannot use seeds {short(part.strip())}: the range is empty or has over a million")
         out.extend(range(first, last + 1))
     return out
 
@@ -67,9 +67,9 @@ def either(seeds: int | str | Iterable[int] | None, seed: int | None) -> int | s
     if seed is None:
         return seeds
     if seeds is not None:
-        raise FairlaneError("seed=N and seeds=... exclude each other: give one of them")
+        raise ArgumentError("seed=N and seeds=... exclude each other: give one of them")
     if isinstance(seed, bool) or not isinstance(seed, int):
-        raise FairlaneError(f"cannot read seed {seed!r}: give a whole number; several are seeds=[1, 2]")
+        raise ArgumentError(f"cannot read seed {seed!r}: give a whole number; several are seeds=[1, 2]")
     return [seed]
 
 

@@ -64,7 +64,7 @@ def listed(folder: Path) -> Iterator[Put]:
     try:
         (folder / NAME).unlink(missing_ok=True)
     except OSError as e:
-        raise FolderError(f"cannot write {folder / NAME}: {reason(e)}") from e
+        raise FolderError(f"cannot write {folder / NAME}: {reason(e)}") from None
 
     def put(name: str, data: bytes) -> Path:
         known.pop(name, None)
@@ -72,7 +72,7 @@ def listed(folder: Path) -> Iterator[Put]:
         try:
             path.parent.mkdir(exist_ok=True)
         except OSError as e:
-            raise FolderError(f"cannot write {path.parent}: {reason(e)}") from e
+            raise FolderError(f"cannot write {path.parent}: {reason(e)}") from None
         save_bytes(path, data)
         known[name] = hashlib.sha256(data).hexdigest()
         return path

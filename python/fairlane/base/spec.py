@@ -1,7 +1,8 @@
-"""Base class of the generated dataclasses of `_params.py`."""
+"""Base class of the generated classes of `queues.py`, `cc.py` and the like."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
@@ -9,6 +10,8 @@ from inspect import cleandoc
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any, ClassVar, NewType
+
+from ..units import Quantity
 
 Announced = NewType("Announced", str)
 """Name of a plug-in that registers at run time, unknown to type checkers."""
@@ -18,16 +21,16 @@ _WIDTH = 76
 """Columns of a docstring: `help` indents it by four of the 80 that a terminal has."""
 
 
-@lru_cache(maxsize=1)
-def _meanings() -> dict[str, dict[str, str]]:
-    """Returns the texts below the fields of the generated classes, by class and field; empty if the sources are not installed."""
+@lru_cache
+def _meanings(module: str) -> dict[str, dict[str, str]]:
+    """Returns the texts below the fields of the classes of a module, by class and field; empty if the sources are not installed."""
     import ast
 
     try:
-        module = ast.parse((Path(__file__).parent.parent / "_params.py").read_text("utf-8"))
+        tree = ast.parse(Path(sys.modules[module].__file__ or "").read_text("utf-8"))
     except OSError:
         return {}
-    classes = (c for c in module.body if isinstance(c, ast.ClassDef))
+    classes = (c for c in tree.body if isinstance(c, ast.ClassDef))
     return {
         c.name: {
             field.target.id: " ".join(below.value.value.split())
@@ -47,7 +50,7 @@ class _Documented(type):
         about = vars(cls).get("__doc__")
         if about is None or "__match_args__" not in vars(cls):  # not made by `dataclass`, or not yet
             return about
-        known = _meanings().get(cls.__name__, {}) if cls.__module__ == "fairlane._params" else {}
+        known = _meanings(cls.__module__).get(cls.__name__, {}) if cls.__module__.startswith("fairlane.") else {}
         form = TextWrapper(_WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False)
         rows = [form.fill(f"{name}: {text}") for name, text in known.items()]
         return "\n".join([cleandoc(about), "", "Args:", *rows]) if rows else cleandoc(about)
@@ -63,11 +66,20 @@ class Params(metaclass=_Documented):
     _kind: ClassVar[str] = ""
     _name: ClassVar[str] = ""
 
+    def __post_init__(self) -> None:
+        from .bare_numbers import check_algorithm
+
+        check_algorithm(self._kind, self._name, self.table(), f"{type(self).__module__.rpartition('.')[2]}.{type(self).__name__}")
+
     def table(self) -> dict[str, Any]:
         """Returns the fields that are set, as in a scenario file."""
         own = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
         # A parameter named like a Python keyword has a trailing underscore.
         return {name.rstrip("_"): plain(value) for name, value in own if value is not None}
+
+    def __repr__(self) -> str:
+        own = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own if value is not None)})"
 
     def spec(self) -> Any:
         """Returns the form of a scenario file: the name, or a table with the name as key."""
@@ -81,6 +93,8 @@ def plain(value: Any) -> Any:
     """Converts `value` to the types of TOML and JSON: parameter classes become tables, tuples become lists."""
     if isinstance(value, Params):
         return value.spec()
+    if isinstance(value, Quantity):
+        return str(value)
     if isinstance(value, type) and hasattr(value, "_parameters"):  # a plug-in class
         return value.__name__
     if isinstance(value, Mapping):

@@ -39,5 +39,5 @@ def read() -> StandardInput:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"standard input is not text: line {line} is not UTF-8") from e
+        raise FairlaneError(f"standard input is not text: line {line} is not UTF-8") from None
     return StandardInput(text, "json" if text.lstrip().startswith("{") else "toml")

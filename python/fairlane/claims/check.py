@@ -112,11 +112,11 @@ class Check:
             weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
             self._weighed: CodeType = compile(bounded(weighed), "<check>", "eval")
         except SyntaxError as e:
-            raise BadCheck(f"the check is not an expression: {e.msg}") from e
+            raise BadCheck(f"the check is not an expression: {e.msg}") from None
         except ValueError as e:  # half a character, a number of thousands of digits
-            raise BadCheck(f"the check is not an expression: {e}") from e
-        except (RecursionError, MemoryError) as e:
-            raise BadCheck("the check is nested too deeply") from e
+            raise BadCheck(f"the check is not an expression: {e}") from None
+        except (RecursionError, MemoryError):
+            raise BadCheck("the check is nested too deeply") from None
 
     def tables(self) -> list[str]:
         """The tables that the check names."""
@@ -133,9 +133,9 @@ class Check:
         except NoData:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as e:
-            raise BadCheck(f"the check cannot be evaluated: {e}") from e
-        except (RecursionError, MemoryError) as e:
-            raise BadCheck("the check cannot be evaluated: it calls itself without end, or asks for too much memory") from e
+            raise BadCheck(f"the check cannot be evaluated: {e}") from None
+        except (RecursionError, MemoryError):
+            raise BadCheck("the check cannot be evaluated: it calls itself without end, or asks for too much memory") from None
 
     def outcome(self, tables: Tables) -> Outcome:
         """Evaluates the check on these tables."""

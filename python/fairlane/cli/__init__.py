@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 
 FAILED = 1
 BAD_INPUT = 2
@@ -42,12 +43,15 @@ def _leave(code: int) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    from ..errors import ScenarioWarning
     from .encodings import use_plain_signs
 
     use_plain_signs()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _version() if arguments == ["--version"] else _invoke(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScenarioWarning)  # the commands print them
+            return _version() if arguments == ["--version"] else _invoke(arguments)
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED

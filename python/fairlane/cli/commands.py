@@ -308,8 +308,9 @@ def run(
         save_figure(figure, path, new=not force)
     if html is not None:
         from ..base.files import save_bytes
+        from ..runs.page import page as page_of
 
-        save_bytes(html, result.page(out or "").encode(), new=not force)
+        save_bytes(html, page_of(result, out or "").encode(), new=not force)
     if as_json:
         from ..runs.document import json_chunks
 

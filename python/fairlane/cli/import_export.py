@@ -69,8 +69,7 @@ def export(
 
     docs/guides/formats.md lists all formats, also those that `run` writes (--trace-format, --pcap).
     """
-    from ..formats.export import FORMATS
-    from ..formats.export import export as write
+    from ..runs.exports import FORMATS
 
     if listed:
         if as_json:
@@ -85,7 +84,7 @@ def export(
         raise click.UsageError("give a result folder, a format and a file: fairlane export RESULT flent -o FILE, or --list")
     from ..runs.result import load
 
-    path = write(load(folder), form, out, seed=seed, flow=flow, link=link, force=force)
+    path = load(folder).export(form, out, seed=seed, flow=flow, link=link, force=force)
     if as_json:
         emit_json(_document(format=form, file=str(path), bytes=path.stat().st_size))
     wrote([path], as_json=as_json, quiet=as_json)

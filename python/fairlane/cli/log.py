@@ -109,14 +109,14 @@ class Log:
             self.say(f"  and {len(result.info) - _MAX_RUNS} more")
         self.warnings(result.warnings)
 
-    def warnings(self, warnings: Iterable[str]) -> None:
+    def warnings(self, warnings: Iterable[object]) -> None:
         """Logs the warnings of a result with their places."""
         if not self.on:
             return
         several = list(warnings)
         for w in several:
             code = getattr(w, "code", "")
-            self.say(f"warning[{code or 'kept'}]{self._place(w, code)}: {w}")
+            self.say(f"warning[{code or 'kept'}]{self._place(str(w), code)}: {w}")
         codes = ": docs/reference/diagnostics.md lists the codes" if several else ""
         self.say(f"{count(len(several), 'warning')}{codes}" if several else "no warnings")
 

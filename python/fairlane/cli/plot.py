@@ -93,8 +93,8 @@ def plot(
 
     *given, kind = words
     if not _is_kind(kind) and (first := next((w for w in given if _is_kind(w) and not Path(w).exists()), None)) is not None:
-        results = [w for w in words if w != first]
-        raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join([*results, first])}")
+        others = [w for w in words if w != first]
+        raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join([*others, first])}")
     if not _is_kind(kind) and (Path(kind).exists() or kind.endswith(_FILES)):
         raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join(words)} KIND (--list shows the kinds)")
     # Errors in the arguments are reported before anything is read or run.

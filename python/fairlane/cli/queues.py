@@ -120,9 +120,10 @@ def compare(
     log.read(scenario or "the built-in dumbbell", changes)
     with step_bar("comparing", quiet=quiet) as progress:
         done = run(
-            queues or (None if tcp or vary else DEFAULT_QUEUES), source, tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
-            sets=changes, limit=limit, margin=margin, threads=threads, why=why, progress=progress, command=_command(),
+            source, queues=queues or (None if tcp or vary else DEFAULT_QUEUES), tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
+            sets=changes, limit=limit, margin=margin, threads=threads, why=why, progress=progress,
         )  # fmt: skip
+    done.command = _command()
     for setting in done.settings:
         log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")
     log.warnings(done.warnings)

@@ -39,7 +39,7 @@ def report(results: tuple[str, ...], out: str | None, labels: tuple[str, ...], m
     target = None if out is None else page_file(out, force=force)
     made = make(list(results), labels=list(labels) or None, margin=margin)
     if target is not None:
-        made.save(target, force=force)
+        made.page(target, force=force)
     if as_json:
         emit_json(made.document())
     else:

@@ -117,7 +117,8 @@ def study(
         kept = f"{tally.reused} kept from before, {tally.failed} failed"
         log.say(f"{count(tally.done, 'run')} done in {tally.elapsed:.3f} s, of which {kept}")
     log.warnings(result.warnings)
-    files = result.save(_command(), why=why, replays=replays)
+    result.command = _command()
+    files = result.save(why=why, replays=replays)
     log.done()
     if as_json:
         emit_json(result.document(why=why))

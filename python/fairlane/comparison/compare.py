@@ -5,17 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
+from ..base.notices import warn
 from ..base.paths import split
 from ..base.scenario import checked, chosen_link, resolve
 from ..base.seeds import either, parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError
 from ..runs.network import Network
 from ..runs.result import run_resolved
-from ..runs.simulation import Branches, Simulation
 from ..stats import MARGIN, margin_share
-from .branches import BranchComparison, compare_branches
 from .data import Compared
 from .factors import Factor, Level, read_factors
 from .result import Comparison
@@ -53,13 +52,10 @@ def default_network(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno
     return net
 
 
-@overload
-def compare(queues: Simulation | Branches, scenario: Simulation | Branches, /) -> BranchComparison: ...
-@overload
 def compare(
-    queues: str | Iterable[Any] | None = None,
     scenario: str | PathLike[str] | Network | None = None,
     *,
+    queues: str | Iterable[Any] | None = None,
     tcp: str | Iterable[Any] | None = None,
     vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
     link: str | None = None,
@@ -71,46 +67,25 @@ def compare(
     threads: int | None = None,
     why: bool = False,
     progress: StepProgress | None = None,
-    command: str = "",
-) -> Comparison: ...
-def compare(
-    queues: Any = None,
-    scenario: Any = None,
-    *,
-    tcp: str | Iterable[Any] | None = None,
-    vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
-    link: str | None = None,
-    seeds: int | str | Iterable[int] | None = None,
-    seed: int | None = None,
-    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
-    limit: str | None = None,
-    margin: float | str = MARGIN,
-    threads: int | None = None,
-    why: bool = False,
-    progress: StepProgress | None = None,
-    command: str = "",
-) -> Comparison | BranchComparison:
+) -> Comparison:
     """Runs a scenario for each combination of levels of the varied factors, all with equal seeds.
+
+    `scenario`: a file or `Network` (default: TCP flows and a UDP stream on a bottleneck of 10 Mbit/s and 20 ms).
 
     `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or parameter classes; "all" means every queue without
     mandatory parameters. They replace the queue of `link` (default: `bottleneck`, or the only link). `tcp`: congestion controls for all TCP
     flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: paths of `--set` with their values, as
     "5Mbit/s,10Mbit/s" or a list.
 
-    `seeds`: how many, such as 20, or which, such as "11..20" (default: 1 to 10); `seed`: a single run.
-
-    `scenario`: a file or `Network` (default: `default_network()`). `limit`: buffer limit for queues without their own. `margin`:
+    `seeds`: how many, such as 20, or which, such as "11..20" (default: 1 to 10); `seed`: a single run. `limit`: buffer limit for queues
+    without their own. `margin`:
     equivalence margin as a share of the compared mean. `why` records what limits flows, for the page and
-    `settings[...].result.why()`. `command`: the command shown on the page, if not this call.
-
-    Two simulations, or branches of them, are compared pair by pair: `compare(sim, branch)` returns a `BranchComparison`.
+    `settings[...].result.why()`. Warnings are issued as `ScenarioWarning`. `Simulation.compare` compares branches of a simulation.
 
     Raises:
         ScenarioError: a level is invalid in the scenario; the message names it.
         FairlaneError: a factor is invalid, unknown, or varied or set twice. No run has started.
     """
-    if isinstance(queues, (Simulation, Branches)):
-        return compare_branches(queues, scenario)
     wanted = either(seeds, seed)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     source = default_network() if scenario is None else scenario
@@ -139,10 +114,10 @@ def compare(
         result = run_resolved(resolved, chosen, threads=threads, why=why, progress=None if progress is None else report)
         at = {f.name: level.label for f, level in zip(factors, levels, strict=True)}
         done.append(Compared(label, at, result, name, own_sample))
-    call = command or _call(
-        queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, seed=seed, sets=sets, limit=limit, why=why
-    )
-    return Comparison(done, name, factors, share, call)
+    call = _call(scenario, queues=queues, tcp=tcp, vary=given or None, link=link, seeds=seeds, seed=seed, sets=sets, limit=limit, why=why)
+    made = Comparison(done, name, factors, share, call)
+    warn(made.warnings)
+    return made
 
 
 def _link(base: dict[str, Any], link: str | None, reported: bool) -> str:
@@ -226,13 +201,12 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
     return ScenarioError(f"{text.rstrip()}\n  = note: with {at}\n", e.diagnostics)
 
 
-def _call(queues: Any, scenario: Any, **given: Any) -> str:
+def _call(scenario: Any, **given: Any) -> str:
     """Returns the Python call of `compare` with these arguments."""
-    known: dict[str, Any] = {"link": None, "seeds": None, "seed": None, "sets": (), "limit": None, "tcp": None, "vary": None, "why": False}
+    known: dict[str, Any] = {"sets": (), "why": False}
     what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
-    first = [_argument(queues)] if queues is not None or what else []
-    more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known[k]]
-    return f"fairlane.compare({', '.join([*first, *what, *more])})"
+    more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known.get(k)]
+    return f"fairlane.compare({', '.join([*what, *more])})"
 
 
 def _argument(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ..base.metrics import jain, within
+from ..base.metrics import jain, unit, within
 from ..errors import ScenarioWarning, suggest
 from ..runs.result import Result
 from ..runs.tables import series, series_names
@@ -75,7 +75,7 @@ class Compared:
         """
         of = "goodput" if metric in ("goodput_sum", "jain") else metric
         how = "sum" if metric == "goodput_sum" else "jain" if metric == "jain" else "mean"
-        return interval(self.per_run(group, metric), within=within(of, how))
+        return interval(self.per_run(group, metric), within=within(of, how), unit="1" if how == "jain" else unit(of))
 
     def per_run(self, group: str, metric: str) -> list[float | None]:
         """Returns a metric of a group ("": the network) in each run, in the order of the seeds; None without a value."""

@@ -39,7 +39,7 @@ def compare_document(c: ComparisonData) -> dict[str, Any]:
                 "levels": dict(q.levels),
                 "queue": _resolved_queue(q.result, c.link),
                 "fingerprints": q.result.fingerprints,
-                "warnings": q.warnings,
+                "warnings": [str(w) for w in q.warnings],
                 "network": whole["network"][0],
                 "link": link,
                 "groups": groups,

@@ -25,17 +25,27 @@ class Comparison(ComparisonData):
             save_figure(figure, path)
         return figure
 
-    def page(self) -> str:
-        """Returns an HTML report that opens offline."""
+    def page(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """Returns an HTML report that opens offline.
+
+        `path`: also writes it as a file; an existing file is replaced only with `force`.
+        """
+        from ..base.outputs import kept_text
         from .page import page
 
-        return page(self)
+        return kept_text(lambda: page(self), path, force=force)
 
     def document(self) -> dict[str, Any]:
         """Returns the document that `fairlane compare --json` prints."""
         from .document import compare_document
 
         return compare_document(self)
+
+    def __str__(self) -> str:
+        from ..look.sheet import plain
+        from .terminal import report
+
+        return plain(*report(self))
 
     def _repr_html_(self) -> str:
         from .html import comparison_html

@@ -18,9 +18,9 @@ def read_capture(file: Path, folder: Path, step: int | None) -> ImportedRun:
     try:
         flows, begin, span, packets, events, remarks = _core.read_capture(str(file), str(folder / "seed=0"))
     except OSError as e:
-        raise FolderError(f"cannot read {file} into {folder}: {reason(e)}") from e
+        raise FolderError(f"cannot read {file} into {folder}: {reason(e)}") from None
     except FairlaneError as e:
-        raise InputError(f"cannot import {file}: {e}") from e
+        raise InputError(f"cannot import {file}: {e}") from None
     if not flows:
         why = "; ".join(remarks) or "no packets"
         raise InputError(f"cannot import {file}: no TCP or UDP packets found ({why})")

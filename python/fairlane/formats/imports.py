@@ -38,10 +38,10 @@ def kind_of(file: Path) -> str:
                 f.seek(0)
                 with gzip.GzipFile(fileobj=f) as inner:
                     head = inner.read1(512)
-    except (EOFError, zlib.error) as e:
-        raise InputError(f"cannot read {file}: its compressed data is truncated or damaged") from e
+    except (EOFError, zlib.error):
+        raise InputError(f"cannot read {file}: its compressed data is truncated or damaged") from None
     except OSError as e:
-        raise InputError(f"cannot read {file}: {reason(e)}") from e
+        raise InputError(f"cannot read {file}: {reason(e)}") from None
     if not head:
         raise InputError(f"cannot read {file}: it is empty")
     if head[:4] in _PCAP:
@@ -99,7 +99,7 @@ def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
         with open_file(path) as f:
             packed = f.read(2) == b"\x1f\x8b"
     except OSError as e:
-        raise InputError(f"cannot read {path}: {reason(e)}") from e
+        raise InputError(f"cannot read {path}: {reason(e)}") from None
     if not packed:
         yield path, ""
         return
@@ -110,7 +110,7 @@ def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
             folder.mkdir(parents=True)
             remark = _unpack(path, plain)
         except OSError as e:
-            raise InputError(f"cannot unpack {path}: {reason(e)}") from e
+            raise InputError(f"cannot unpack {path}: {reason(e)}") from None
         yield plain, remark
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -180,7 +180,7 @@ def _result(path: Path, of: ImportedRun) -> Result:
         "warnings": [ScenarioWarning(remark, "imported") for remark in of.remarks],
     }
     result = Result(scenario, [info], of.tables)
-    result.traced = of.traced
+    result.trace_folder = of.traced
     return result
 
 

@@ -33,7 +33,7 @@ def read_trace(file: Path, folder: Path, step: int | None) -> ImportedRun:
     try:
         table, ends = _table(rows)
     except pl.exceptions.PolarsError as e:
-        raise FairlaneError(f"{file} is not a trace of ns-2 over wired links: {str(e).splitlines()[0][:200]}") from e
+        raise FairlaneError(f"{file} is not a trace of ns-2 over wired links: {str(e).splitlines()[0][:200]}") from None
     place = folder / "seed=0"
     place.mkdir(parents=True)
     flows = [
@@ -76,7 +76,7 @@ def _lines(file: Path) -> tuple[pl.DataFrame, list[str]]:
             encoding="utf8-lossy",
         )
     except pl.exceptions.PolarsError as e:
-        raise FairlaneError(f"{file} is not a trace of ns-2 over wired links: {str(e).splitlines()[0][:200]}") from e
+        raise FairlaneError(f"{file} is not a trace of ns-2 over wired links: {str(e).splitlines()[0][:200]}") from None
     rows = rows.filter(pl.col("event").is_in(list(_EVENTS)))
     whole = pl.all_horizontal(pl.col(*_FIELDS).is_not_null()) & (pl.col("rest").fill_null("") == "")
     remarks = []

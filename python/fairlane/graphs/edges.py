@@ -63,7 +63,7 @@ def text_of(data: bytes, name: str) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"{name}:{line}: invalid UTF-8: not a text file\n  = help: give a GraphML, GML or CSV file") from e
+        raise FairlaneError(f"{name}:{line}: invalid UTF-8: not a text file\n  = help: give a GraphML, GML or CSV file") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FairlaneError(f"{name}:{line}: NUL byte: not a text file\n  = help: give a GraphML, GML or CSV file")
@@ -95,7 +95,7 @@ def edge_list(data: bytes, name: str) -> PlainGraph:
                 raise FairlaneError(f"{name}:{line}: a link needs two nodes\n  = help: write the names of both nodes")
             out.add(start, end, {**cells, "_line": line})
     except CsvError as e:
-        raise FairlaneError(f"{name}:{e.line}: {e}{help_text}") from e
+        raise FairlaneError(f"{name}:{e.line}: {e}{help_text}") from None
     return out
 
 
@@ -134,9 +134,9 @@ def _outermost(data: bytes) -> str:
     except _Refused as e:
         raise FairlaneError(f":{parser.CurrentLineNumber}:{parser.CurrentColumnNumber + 1}: rejected XML: {e}") from None
     except expat.ExpatError as e:
-        raise FairlaneError(f":{e.lineno}:{e.offset + 1}: invalid XML: {expat.ErrorString(e.code)}") from e
+        raise FairlaneError(f":{e.lineno}:{e.offset + 1}: invalid XML: {expat.ErrorString(e.code)}") from None
     except (ValueError, LookupError) as e:  # unknown encoding
-        raise FairlaneError(f":1: invalid XML: {_first(e)}") from e
+        raise FairlaneError(f":1: invalid XML: {_first(e)}") from None
     return names[0].rpartition(":")[2]
 
 
@@ -148,13 +148,13 @@ def graphml(data: bytes, name: str) -> Any:
     try:
         tag = _outermost(data)
     except FairlaneError as e:
-        raise FairlaneError(f"{name}{e}{help_text}") from e.__cause__
+        raise FairlaneError(f"{name}{e}{help_text}") from None
     if tag != "graphml":
         raise FairlaneError(f"{name}:1: this is XML, but not GraphML: its root element is <{tag[:80]}>{help_text}")
     try:
         return nx.read_graphml(io.BytesIO(data))
     except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as e:
-        raise FairlaneError(f"{name}: this GraphML cannot be read: {_first(e)}{help_text}") from e
+        raise FairlaneError(f"{name}: this GraphML cannot be read: {_first(e)}{help_text}") from None
 
 
 def _first(e: Exception) -> str:

@@ -202,10 +202,10 @@ class _Reader:
                 raise FairlaneError(f"{where}: the queue has {len(queue)} characters{help_text}")
             try:
                 out["queue"] = json.loads(queue) if queue.lstrip().startswith("{") else queue.strip()
-            except RecursionError as e:
-                raise FairlaneError(f"{where}: the queue is nested too deeply{help_text}") from e
+            except RecursionError:
+                raise FairlaneError(f"{where}: the queue is nested too deeply{help_text}") from None
             except ValueError as e:
-                raise FairlaneError(f"{where}: the queue is not valid JSON: {e}{help_text}") from e
+                raise FairlaneError(f"{where}: the queue is not valid JSON: {e}{help_text}") from None
         return out
 
 

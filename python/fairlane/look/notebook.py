@@ -46,7 +46,7 @@ def muted(text: str) -> Html:
     return Html(f'<p class="muted">{escape(text)}</p>')
 
 
-def notices(warnings: Iterable[str]) -> Html:
+def notices(warnings: Iterable[object]) -> Html:
     """Returns warnings, a line each."""
     return Html("".join(f'<p class="notice">{escape(str(w))}</p>' for w in warnings))
 
@@ -58,7 +58,8 @@ def folded(summary: str, text: str) -> Html:
 
 def drawings(panels: Iterable[Panel], label: str) -> Html:
     """Returns panels side by side; without the extra `plots`, a note on what to install."""
-    from ..base.extras import MissingError, need
+    from ..base.extras import need
+    from ..errors import MissingError
 
     try:
         need("plots")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -171,6 +172,13 @@ class Words:
 
         for line in self.lines(options.max_width):
             yield Text(line, style=self.style, no_wrap=True, overflow="ignore")
+
+
+def plain(*parts: object) -> str:
+    """Returns parts of an output as text without styles, as wide as the terminal."""
+    width = shutil.get_terminal_size().columns
+    texts = ("\n".join(p.lines(width)) if isinstance(p, Words) else p.text(width) if isinstance(p, Sheet) else str(p) for p in parts)
+    return "\n".join(texts).rstrip()
 
 
 _WITH_UNIT = re.compile(r" ± (\S+) (?=[A-Za-zµ%×])")

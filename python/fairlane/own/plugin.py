@@ -336,4 +336,4 @@ def load(path: str | Path) -> Made:
             raise
         # Every exception is an error of the plug-in; SystemExit as well, since a silent exit would look like success.
         why = "it ends the program" if isinstance(e, SystemExit) else "its code fails"
-        raise PluginLoadError(f"{str(path)!r} cannot be loaded: {why}\n{users_traceback(e)}") from e
+        raise PluginLoadError(f"{str(path)!r} cannot be loaded: {why}\n{users_traceback(e)}") from None

@@ -15,6 +15,8 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from ..base.extras import loaded, need
+
 if TYPE_CHECKING:
     from ..claims import Factors, Row, Tables, factors_key, row_of, tables_of
     from ..look import charts, drawings, series, theme
@@ -98,15 +100,19 @@ _DRAWING = ("charts", "drawings", "series", "theme")
 
 
 def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return loaded(name, "study", lambda: _load(name))
+    raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")
+
+
+def _load(name: str) -> Any:
     if name in _DRAWING:
         return import_module(f"..look.{name}", __name__)
     if name in _CLAIMS:
         return getattr(import_module("..claims", __name__), name)
     if name in _SETTINGS:
         return getattr(import_module("..multiverse", __name__), name)
-    if name in __all__:
-        return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
-    raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")
+    return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
 
 
 def __dir__() -> list[str]:
@@ -137,6 +143,7 @@ def reproduce(
     in the page, with what limited their flows, named by their factors ("queue=RED flows=10"). `why`: what limited the flows of each
     scenario, from its first run made again; of more than twelve scenarios, of those few that have every level of each factor between them.
     """
+    need("study")
     from ..base.seeds import either
     from .folders import load
     from .recorded import Which
@@ -161,6 +168,7 @@ def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, p
     Then one page over them, `index.html`. The other parameters are those of `reproduce`. Only what the page over all needs of a study is
     kept when the next one begins: the result is a sequence of outlines with `key`, `claims`, `findings`, `page` and the whole `document`.
     """
+    need("study")
     from .all_papers import reproduce_papers
     from .folders import keys, load
 

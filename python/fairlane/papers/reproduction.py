@@ -83,7 +83,7 @@ def _folder(path: Path, selected: Sequence[Experiment], page: str) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as e:
-        raise FolderError(f"cannot write {path}: {reason(e)}") from e
+        raise FolderError(f"cannot write {path}: {reason(e)}") from None
     return path
 
 
@@ -285,7 +285,7 @@ def _judged(
             j = in_paper_setup(c, means, single)
             judged.append(of_settings(j, joint) if joint else of_runs(j, bool(paper.opens())))
         except BadCheck as e:
-            raise bad_check(paper, c.id, str(e)) from e
+            raise bad_check(paper, c.id, str(e)) from None
     return judged
 
 

@@ -63,7 +63,7 @@ def check_settings(paper: Paper) -> None:
         elif paper.declared:
             raise PaperError("a setting is declared, and opens() names nothing that is open")
     except FairlaneError as e:
-        raise PaperError(f"{file}: {e}") from e
+        raise PaperError(f"{file}: {e}") from None
     if not opens:
         return
     wanted = {c.factors for c in paper.combinations()}

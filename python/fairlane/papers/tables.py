@@ -60,7 +60,7 @@ def lines_of(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise PaperError(f"{path}:{line}: this is not UTF-8, so it is not a text file") from e
+        raise PaperError(f"{path}:{line}: this is not UTF-8, so it is not a text file") from None
     try:
         rows = rows_in(text)
         _, head = next(rows, (1, []))
@@ -73,7 +73,7 @@ def lines_of(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
                 raise PaperError(f"{path}:{line}: {len(row)} cells for {len(head)} columns ({_short(', '.join(head))})")
             out.append((line, dict(zip(head, row, strict=True))))
     except CsvError as e:
-        raise PaperError(f"{path}:{e.line}: {e}") from e
+        raise PaperError(f"{path}:{e.line}: {e}") from None
     return out
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, stats
 from ..base.document import finite
 from ..base.seeds import seed_options
-from ..errors import FairlaneError
+from ..errors import ArgumentError, FairlaneError
 from ..runs.page import is_simulated
 from ..runs.page import title as title_of
 from ..runs.summary import estimated_limits
@@ -28,7 +27,7 @@ REPORT_SCHEMA = "fairlane.report/2"
 
 
 class Report:
-    """Report of `report`: an HTML page (`page`, `save`), a document, and its `sentences`."""
+    """Report of `report`: an HTML page (`page`), a document, and its `sentences`."""
 
     def __init__(self, sources: Sequence[Source], margin: str = stats.MARGIN) -> None:
         self._comparison = SourceComparison(sources, margin)
@@ -63,20 +62,19 @@ class Report:
             return list(of)
         return [f"{'in all' if len(labels) == len(self._sources) else ', '.join(labels)}: {w}" for w, labels in of.items()]
 
-    def page(self) -> str:
-        """Returns an HTML page that opens offline."""
+    def page(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """Returns an HTML report that opens offline.
+
+        `path`: also writes it as a file; an existing file is replaced only with `force`.
+        """
+        from ..base.outputs import kept_text
+
+        return kept_text(self._page, path, force=force)
+
+    def _page(self) -> str:
         from .page import page
 
         return page(self._comparison, self.warnings)
-
-    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Writes the page; an existing file is replaced only with `force`."""
-        from ..base.files import save_bytes
-        from ..base.outputs import new_file
-
-        target = new_file(path, force=force)
-        save_bytes(target, self.page().encode(), new=not force)
-        return target
 
     def document(self) -> dict[str, Any]:
         """Returns the document that `fairlane report --json` prints."""
@@ -97,6 +95,11 @@ class Report:
         from .html import report_html
 
         return report_html(self._comparison, self.sentences, self.warnings)
+
+    def __str__(self) -> str:
+        from ..look.sheet import Words, plain
+
+        return plain(*(Words(s) for s in self.sentences or [repr(self)]), *(Words(f"warning: {w}") for w in self.warnings))
 
     def __repr__(self) -> str:
         return f"Report({self.kind}: {'; '.join(self.labels)})"
@@ -128,8 +131,7 @@ class FolderReport(Report):
         """Warnings of the folder."""
         return self._own.warnings
 
-    def page(self) -> str:
-        """Returns the page of the folder as one file."""
+    def _page(self) -> str:
         return self._own.page()
 
     def document(self) -> dict[str, Any]:
@@ -146,31 +148,28 @@ class FolderReport(Report):
 
 
 def report(
-    results: Result | StudyResult | str | PathLike[str] | Iterable[Any],
-    path: str | PathLike[str] | None = None,
+    results: str | PathLike[str] | Iterable[Result | StudyResult | str | PathLike[str]],
     *,
     labels: Sequence[str] | None = None,
     margin: float | str = stats.MARGIN,
-    force: bool = False,
 ) -> Report:
-    """Creates an HTML report of a result: summary, tables, charts, scenario, and the command that reproduces it.
+    """Creates a report of several results, or of a folder; `Report.page` is the HTML page. One result has a `page` of its own.
 
-    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (only results, or only studies). For the folder of one
-    search or reproduction, the report is its own page. Several results are compared with the first one (the baseline): differences with
-    intervals, paired by seed if both have the same seeds. `path`: the file to write; `Report.page` returns its text. `labels`: names of
-    the results (default: their folders or scenarios). `margin`: equivalence margin as a share of the baseline mean.
+    `results`: a folder, or several results or folders (only results, or only studies). For the folder of one search or reproduction, the
+    report is its own page. Several results are compared with the first one (the baseline): differences with intervals, paired by seed if
+    both have the same seeds. `labels`: names of the results (default: their folders or scenarios). `margin`: equivalence margin as a share
+    of the baseline mean.
 
     Raises:
-        FolderError: a folder is not a result folder, or the page cannot be written.
+        FolderError: a folder is not a result folder.
     """
     from ..base.extras import need
 
     need("study")
-    given: list[Any] = [results] if isinstance(results, (str, PathLike)) or not isinstance(results, Iterable) else list(results)
-    made = _own(given, labels) or Report(read_sources(given, labels), stats.margin_share(margin))
-    if path is not None:
-        made.save(path, force=force)
-    return made
+    if not isinstance(results, (str, PathLike, Iterable)):
+        raise ArgumentError(f"cannot compare {results!r} with nothing: give several results or folders; one result has `page`")
+    given: list[Any] = [results] if isinstance(results, (str, PathLike)) else list(results)
+    return _own(given, labels) or Report(read_sources(given, labels), stats.margin_share(margin))
 
 
 def _own(given: Sequence[Any], labels: Sequence[str] | None) -> Report | None:

@@ -34,7 +34,7 @@ def charts(comparison: SourceComparison) -> list[Chart]:
         out.insert(1, _over_time(sources, "link_series", "queue", f"Queue length of {link}", "mean", link))
     found = [c for c in out if c is not None]
     groups = [g for g in flows_in(sources[0].run) if all(g in flows_in(s.run) for s in sources)]
-    if len({s.run.reports for s in sources}) > 1:  # delays of groups are averaged differently
+    if len({s.run.rows_of for s in sources}) > 1:  # delays of groups are averaged differently
         groups = []
     dots = [_runs(sources, g, i) for i, g in enumerate(groups[:MOST_GROUPS])]
     return [*found, *(c for c in dots if c is not None)]
@@ -77,10 +77,10 @@ def _runs(sources: Sequence[Source], group: str, number: int) -> Chart | None:
     """Returns delay against goodput of a group, a mark per run."""
     frames = []
     for s in sources:
-        rows = s.run.table(s.run.reports)
+        rows = s.run.table(s.run.rows_of)
         if not {"goodput", "delay_mean"} <= set(rows.columns):
             return None
-        members_of_group = pl.col("group") == group if s.run.reports == "groups" else pl.col("flow").is_in(members(s.run)[group])
+        members_of_group = pl.col("group") == group if s.run.rows_of == "groups" else pl.col("flow").is_in(members(s.run)[group])
         own = rows.filter(members_of_group)
         delay = pl.col("delay_mean").cast(pl.Float64)
         frames.append(

@@ -36,7 +36,7 @@ class ExistingReport:
         try:
             document = json.loads(read_input(folder / name))
         except (ValueError, InputError, RecursionError) as e:
-            raise FolderError(f"{folder / name} cannot be read: {e}") from e
+            raise FolderError(f"{folder / name} cannot be read: {e}") from None
         if not isinstance(document, dict) or not str(document.get("schema")).startswith(schema):
             raise FolderError(f"{folder / name} is not the document of a {self.kind}")
         self._document: Mapping[str, Any] = document
@@ -81,7 +81,7 @@ class ExistingReport:
         try:
             text = read_input(page).decode()
         except (InputError, UnicodeDecodeError) as e:
-            raise FolderError(f"{self.folder} (folder of a {self.kind}) has no page: {e}") from e
+            raise FolderError(f"{self.folder} (folder of a {self.kind}) has no page: {e}") from None
         names = dict.fromkeys(unescape(m[1]) for m in _LINK.finditer(text))
         left, taken = MOST_BYTES - len(text.encode()), {}
         for name in sorted(names, key=lambda n: list(_KINDS).index(_ending(n)) if _ending(n) in _KINDS else len(_KINDS)):

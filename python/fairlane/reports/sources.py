@@ -170,7 +170,7 @@ def measures(sources: Sequence[Source]) -> list[Measure]:
         return _of_studies(sources)
     out = []
     groups = [flows_in(s.run) for s in sources]
-    alike = len({s.run.reports for s in sources}) == 1
+    alike = len({s.run.rows_of for s in sources}) == 1
     for g in groups[0]:
         if all(g in own for own in groups):
             out.append(Measure(g, "goodput_sum", "goodput", "bit/s", True))
@@ -210,7 +210,7 @@ def _of_run(result: Result, m: Measure) -> dict[int, float | None]:
     if m.kind == "link":
         return _by_seed(result.links.filter(pl.col("link") == m.of), m.metric)
     metric = "goodput" if m.metric == "goodput_sum" else m.metric
-    if result.reports == "groups":
+    if result.rows_of == "groups":
         return _by_seed(result.groups.filter(pl.col("group") == m.of), metric)
     frame = result.flows.filter(pl.col("flow").is_in(members(result).get(m.of, [])))
     if metric not in frame.columns:

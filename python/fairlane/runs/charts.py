@@ -34,7 +34,7 @@ _PACKETS = {"p": "packets"}
 def charts(result: ResultData) -> list[Chart]:
     """Returns all charts of a result."""
     out = []
-    if result.reports == "flows" and series_names(result, "flow_series"):
+    if result.rows_of == "flows" and series_names(result, "flow_series"):
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
     if series_names(result, "link_series") and (c := links_over_time(result)) is not None:
         out.insert(1 if out else 0, c)
@@ -142,7 +142,7 @@ def _lines(
 
 
 def _per_flow(result: ResultData) -> pl.DataFrame | None:
-    if result.reports == "groups":
+    if result.rows_of == "groups":
         return None
     frame = result.flows
     if frame.is_empty() or not {"flow", "goodput", "delay_mean"} <= set(frame.columns):
@@ -183,7 +183,7 @@ def each_flow(result: ResultData) -> Chart | None:
 
 def each_group(result: ResultData) -> Chart | None:
     """Returns delay against goodput per flow, a mark per group, for a result with rows of groups."""
-    rows = intervals(result, "groups") if result.reports == "groups" else []
+    rows = intervals(result, "groups") if result.rows_of == "groups" else []
     of = {labels["group"]: (per["delay_mean"], per["goodput_mean"]) for labels, per in rows}
     of = {g: (delay, goodput) for g, (delay, goodput) in of.items() if delay.mean is not None and goodput.mean is not None}
     if len(of) < 2:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from .. import _core
 from ..base.extras import need
-from ..base.metrics import within
+from ..base.metrics import unit, within
 from ..errors import FairlaneError, ScenarioWarning, UnknownNameError, suggest
 from ..stats import Interval, interval
 
@@ -42,14 +42,14 @@ class ResultData:
         self.captures: list[Path] = []
         """Capture files that the runs wrote."""
         self._why: list[str | None] = [None]
-        self.traced: Path | None = None
+        self.trace_folder: Path | None = None
         """Folder of the event trace, with a folder per seed; None if no events were recorded."""
 
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """Scenario with every parameter filled in, as `resolve` returns it."""
         tree: dict[str, Any] = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json())
-        if "expanded" not in tree and self.reports == "groups":  # a folder keeps no list of a million flows
+        if "expanded" not in tree and self.rows_of == "groups":  # a folder keeps no list of a million flows
             tree = json.loads(_core.resolve(json.dumps(tree), "scenario.json", "json", []).json())
         return tree
 
@@ -71,15 +71,15 @@ class ResultData:
         return result
 
     @cached_property
-    def reports(self) -> str:
-        """Rows of the result: "flows" or "groups", as the scenario says."""
+    def rows_of(self) -> str:
+        """What a row of the result is about: "flows" or "groups", as the scenario says (`report`)."""
         return "groups" if "groups" in list(self._tables) else "flows"
 
     def _having(self, table: str) -> Mapping[str, pl.DataFrame]:
         """Returns the tables; an error if this one is missing."""
         from .tables import missing_table
 
-        if why := missing_table(table, self.reports):
+        if why := missing_table(table, self.rows_of):
             raise UnknownNameError(why)
         return self._tables
 
@@ -144,11 +144,11 @@ class ResultData:
         `collect` reads only the requested columns and rows. docs/guides/traces.md has the columns.
         """
         need("tables")
-        if self.traced is None:
+        if self.trace_folder is None:
             raise FairlaneError("this result has no recorded events: run with trace=True, or fairlane run FILE --trace -o DIR")
         from .trace import scan
 
-        return scan(self.traced)
+        return scan(self.trace_folder)
 
     def why(self) -> LimitReport:
         """Returns what limited each flow, as shares of its time that add up to 1, and which flows filled each queue.
@@ -162,24 +162,24 @@ class ResultData:
     def to_arrow(self, table: str | None = None) -> pa.Table:
         """Returns a table, by default that of flows or groups, as a pyarrow Table (needs the extra `arrow`)."""
         need("arrow")
-        return self.table(table or self.reports).to_arrow()
+        return self.table(table or self.rows_of).to_arrow()
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
         """Returns a table, by default that of flows or groups, as a pandas DataFrame (needs the extra `pandas`)."""
         need("pandas")
-        return self.table(table or self.reports).to_pandas()
+        return self.table(table or self.rows_of).to_pandas()
 
     def summary(self, table: str | None = None) -> pl.DataFrame:
         """Returns the means in long form: one row per flow (or group), link or network and metric, with low, high, sd, n and unit."""
         from .tables import summary_frame
 
-        return summary_frame(self, table or self.reports)
+        return summary_frame(self, table or self.rows_of)
 
     def mean(self, table: str | None = None) -> pl.DataFrame:
         """Returns the means in wide form: one row per flow (or group), link or network, with `_low` and `_high` for several runs."""
         from .tables import mean_frame
 
-        return mean_frame(self, table or self.reports)
+        return mean_frame(self, table or self.rows_of)
 
     def value(self, metric: str, *, flow: str | None = None, link: str | None = None, group: str | None = None) -> Interval:
         """Returns one metric over all runs: of a flow, of a group (in a result of groups), of a link direction, or of the network."""
@@ -193,6 +193,6 @@ class ResultData:
         if metric in LABELS or metric not in runs[0]:
             raise suggest(metric, [c for c in runs[0] if c not in LABELS], f"metric of {name}")
         if label is None:
-            return interval((x for run in runs for x in run[metric]), within=within(metric))
+            return interval((x for run in runs for x in run[metric]), within=within(metric), unit=unit(metric))
         own = (x for run in runs for of, x in zip(run[KEYS[name]], run[metric], strict=True) if of == label)
-        return interval(own, within=within(metric))
+        return interval(own, within=within(metric), unit=unit(metric))

@@ -63,7 +63,7 @@ def _rows(result: ResultData, name: str) -> Iterator[str]:
 
 def _grouped(result: ResultData, name: str) -> bool:
     """Returns True if links of one name pattern share rows: in a result of groups, which may have millions of links."""
-    return name == "links" and result.reports == "groups"
+    return name == "links" and result.rows_of == "groups"
 
 
 def _values(result: ResultData, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
@@ -104,7 +104,7 @@ def _head(result: ResultData) -> dict[str, Any]:
         "scenario": result.description,
         "seeds": result.seeds,
         "fingerprints": result.fingerprints,
-        "warnings": result.warnings,
+        "warnings": [str(w) for w in result.warnings],
         "units": {m: unit(m) for name in metric_tables(result) for m in metrics_of(result, name)},
         **({"why": result.why().document()} if all(result._why) else {}),
     }

@@ -55,7 +55,7 @@ def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
     except FileNotFoundError:
         pass
     except OSError as e:
-        raise FolderError(f"cannot write {path}: {reason(e)}") from e
+        raise FolderError(f"cannot write {path}: {reason(e)}") from None
     return path
 
 
@@ -87,7 +87,7 @@ def save(
             written[name] = {"sha256": write_file(temp / name, data), "bytes": len(data)}
 
         # Without rows of flows, the expanded scenario is not stored: it may list millions of flows.
-        put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
+        put("scenario.json", _as_json(finite(scenario if result.rows_of == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", "".join(json_chunks(result)).encode())
         tables = {name: result.table(name) for name in metric_tables(result)} | limit_tables.tables(result.seeds, result._why)
@@ -102,8 +102,8 @@ def save(
         for file in captures:
             written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)
-        if result.traced is not None:
-            for name, part in _parts(result.traced):
+        if result.trace_folder is not None:
+            for name, part in _parts(result.trace_folder):
                 written[name] = {"sha256": digest_in(part), "bytes": part.stat().st_size}
                 (temp / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(part, temp / name) if moves else shutil.copyfile(part, temp / name)
@@ -114,7 +114,7 @@ def save(
             "created_by": f"fairlane {_core.version()}",
             "seeds": result.seeds,
             "fingerprints": result.fingerprints,
-            "runs": finite(result.info),
+            "runs": finite([{**r, "warnings": [str(w) for w in r["warnings"]]} for r in result.info]),
             "files": written,
         }
         write_file(temp / MANIFEST, dump_json(manifest))
@@ -153,9 +153,9 @@ def load(folder: str | PathLike[str], cls: type[R]) -> R:
         tables_of_limits = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in limit_tables.TABLES if f"{n}.parquet" in data}
         result._why = limit_tables.runs_of(result.seeds, tables_of_limits)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
-        raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
+        raise FolderError(f"{path} is not a result folder of fairlane: {e}") from None
     result.captures = [path / name for name in files if name.endswith(ENDING)]
-    result.traced = path / FOLDER if any(PART.fullmatch(name) for name in files) else None
+    result.trace_folder = path / FOLDER if any(PART.fullmatch(name) for name in files) else None
     return result
 
 
@@ -165,7 +165,7 @@ def _manifest(path: Path) -> dict[str, Any]:
         with open_file(path / MANIFEST) as f:
             raw = f.read()
     except OSError as e:
-        raise FolderError(f"{path} is not a result folder: cannot read {path / MANIFEST}: {reason(e)}{where_it_is(path)}") from e
+        raise FolderError(f"{path} is not a result folder: cannot read {path / MANIFEST}: {reason(e)}{where_it_is(path)}") from None
     try:
         manifest: dict[str, Any] = json.loads(raw)
         schema = manifest.get("schema")
@@ -177,8 +177,8 @@ def _manifest(path: Path) -> dict[str, Any]:
         whole = named and all(isinstance(f["sha256"], str) for f in manifest["files"].values())
         if not whole or not isinstance(manifest["runs"], list):
             raise ValueError("no manifest")
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as e:
-        raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from e
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from None
     return manifest
 
 

@@ -34,7 +34,7 @@ def groups_of(result: ResultData, what: str, names: str | Iterable[str] | None) 
 
 def flows_in(result: ResultData) -> dict[str, int]:
     """Returns the number of flows of each group."""
-    if result.reports == "flows":
+    if result.rows_of == "flows":
         return {g: len(own) for g, own in members(result).items()}
     first = result.groups.unique("group", keep="first", maintain_order=True)
     return {g: int(n) for g, n in first.select("group", "flows").iter_rows()}

@@ -24,14 +24,14 @@ def result_html(result: ResultData) -> str:
     series = any(any(columns(result, name)) for name in series_tables(result))
     draw = (
         'result.plot("queue", "cwnd")'
-        if series and result.reports == "flows"
+        if series and result.rows_of == "flows"
         else 'result.plot("queue")'
         if series
         else 'result.plot("goodput")'
     )
     hint = muted(
-        f"Plots: {draw}; tables: result.{result.reports}, result.links, result.network" + (", result.link_series." if series else ".")
+        f"Plots: {draw}; tables: result.{result.rows_of}, result.links, result.network" + (", result.link_series." if series else ".")
     )
-    kept = [muted("Recorded events: result.trace(), one row each; SQL with fairlane query.")] if result.traced is not None else []
+    kept = [muted("Recorded events: result.trace(), one row each; SQL with fairlane query.")] if result.trace_folder is not None else []
     kept += [muted(f"Captured packets: {', '.join(p.name for p in result.captures)}")] if result.captures else []
-    return card(head(result), *parts, *kept, hint, muted('HTML report with charts: result.report("page.html").'))
+    return card(head(result), *parts, *kept, hint, muted('HTML report with charts: result.page("page.html").'))

@@ -178,12 +178,12 @@ def limit_report(runs: Sequence[str | None]) -> LimitReport:
 def _flow(rows: Sequence[Mapping[str, Any]]) -> FlowLimits:
     times: list[dict[str, int]] = [dict(r["picoseconds"]) for r in rows]
     begun = [(t, total) for t in times if (total := sum(t.values())) > 0]
-    shares = {limit: interval((t[limit] / total for t, total in begun), within=(0.0, 1.0)) for limit in times[0]} if begun else {}
+    shares = {limit: interval((t[limit] / total for t, total in begun), within=(0.0, 1.0), unit="1") for limit in times[0]} if begun else {}
     return FlowLimits(
         rows[0]["flow"],
         shares,
-        interval((sum(t.values()) / 1e12 for t in times), within=within("open_time")),
-        interval((r["timeouts"] for r in rows), within=within("timeouts")),
+        interval((sum(t.values()) / 1e12 for t in times), within=within("open_time"), unit="s"),
+        interval((r["timeouts"] for r in rows), within=within("timeouts"), unit="count"),
         times,
     )
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..base import toml
+from ..base.bare_numbers import check_scenario
 from ..base.files import save_bytes
 from ..base.paths import split
 from ..base.scenario import read_scenario, resolve, tree_of
 from ..base.spec import Params, plain
-from ..errors import FairlaneError
-from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings, WirelessSettings
+from ..errors import ArgumentError
+from ..settings import Builders, Duration, FlowSettings, LinkSettings, NetworkSettings, Rate, WirelessSettings
 
 if TYPE_CHECKING:
     from .partition import Partition
@@ -40,7 +41,8 @@ class Network(Builders):
 
     Arguments take the values of a scenario file under the same name: text with a unit (`"10Mbit/s"`,
     `"20ms"`, `"50p"`), an algorithm's name, a table as a dict, or a parameter class such as
-    `fairlane.Red(min="10p")`. `run`, `resolve` and `save` check the network and report all problems together.
+    `fairlane.queues.Red(min="10p")`, or a quantity of `fairlane.units`. A number without its unit is an error at once; `run`, `resolve`
+    and `save` check everything and report all problems together.
 
     >>> net = Network(duration="10s", sample="100ms").link("a", "b", rate="1Mbit/s", delay="5ms")
     >>> net = net.flow("tcp", "a", "b", tcp="newreno")
@@ -62,9 +64,10 @@ class Network(Builders):
     """
 
     @_takes(NetworkSettings)
-    def __init__(self, *, duration: str, **settings: Unpack[NetworkSettings]) -> None:
+    def __init__(self, *, duration: Duration, **settings: Unpack[NetworkSettings]) -> None:
         """Creates an empty network; its runs simulate this `duration`."""
         self._tree: dict[str, Any] = plain({"duration": duration, **settings})
+        check_scenario(self._tree, "<network>")
         self.shown = "<network>"
         """Name in messages; the files of the scenario are relative to the folder of this name."""
 
@@ -73,8 +76,10 @@ class Network(Builders):
     def _topology(self, builder: str | Params, settings: Mapping[str, Any]) -> Self:
         name, settings = _named(builder, settings)
         if "topology" in self._tree:
-            raise FairlaneError(f"this network already has the topology {next(iter(self._tree['topology']))!r}")
-        self._tree["topology"] = {name: plain(settings)}
+            raise ArgumentError(f"this network already has the topology {next(iter(self._tree['topology']))!r}")
+        table = {name: plain(settings)}
+        check_scenario({"topology": table}, "<network>")
+        self._tree["topology"] = table
         return self
 
     @_takes(LinkSettings)
@@ -92,9 +97,9 @@ class Network(Builders):
         cls,
         graph: Any,
         *,
-        duration: str,
-        rate: str = "10Mbit/s",
-        delay: str = "5ms",
+        duration: Duration,
+        rate: Rate = "10Mbit/s",
+        delay: Duration = "5ms",
         most: int | None = None,
         **settings: Unpack[NetworkSettings],
     ) -> Self:
@@ -110,7 +115,7 @@ class Network(Builders):
         """
         from ..graphs import MOST, read_graph
 
-        read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most)
+        read = read_graph(graph, rate=plain(rate), delay=plain(delay), most=MOST if most is None else most)
         made = cls(duration=duration, **settings)
         made._tree |= {"nodes": read.nodes, **({"positions": read.positions} if read.positions else {}), "links": read.links}
         return made
@@ -144,6 +149,7 @@ class Network(Builders):
         control, settings = _named(control, settings)
         tables = self._tree.setdefault("control", {})
         known, table = tables.get(control), plain(settings)
+        check_scenario({"control": {control: table}}, "<network>")
         if known is None:
             tables[control] = table
         else:
@@ -152,17 +158,36 @@ class Network(Builders):
 
     # --- everything else ------------------------------------------------------------------------------
 
-    def set(self, path: str, value: Any) -> Self:
-        """Sets any value by its dotted path, as `--set` does: `net.set("links.bottleneck.queue.red.min", "10p")`.
+    def set(self, path: str | Mapping[str, Any], value: Any = None) -> None:
+        """Changes this network: a value by its dotted path, or several as a dict, as `--set` does. `replace` changes a copy.
 
         A path into a link of a topology builder refines that link.
 
-        >>> Network(duration="1s").set("links.x.queue.red.min", "5p").to_dict()["links"]
+        >>> net = Network(duration="1s")
+        >>> net.set("links.x.queue.red.min", "5p")
+        >>> net.to_dict()["links"]
         {'x': {'queue': {'red': {'min': '5p'}}}}
         """
+        for place, own in (path if isinstance(path, Mapping) else {path: value}).items():
+            self._put(place, own)
+
+    def replace(self, path: str | Mapping[str, Any], value: Any = None) -> Self:
+        """Returns a copy in which a value is another, given as for `set`; this network stays as it is.
+
+        >>> net = Network(duration="1s")
+        >>> net.replace({"duration": "9s", "seed": 3}), net
+        (Network(0 links, 0 flow groups, 9s), Network(0 links, 0 flow groups, 1s))
+        """
+        import copy
+
+        made = copy.deepcopy(self)
+        made.set(path, value)
+        return made
+
+    def _put(self, path: str, value: Any) -> None:
         node, parts = self._tree, split(path)
         if parts is None:
-            raise FairlaneError(
+            raise ArgumentError(
                 f"cannot set {path!r}: not a path; write for instance links.bottleneck.rate, and names with spaces or dots in quotes"
             )
         for i, part in enumerate(parts[:-1]):
@@ -170,10 +195,9 @@ class Network(Builders):
             if isinstance(below, str):  # an algorithm without parameters becomes a table
                 below = node[part] = {below: {}} if parts[i + 1] == below else {}
             if not isinstance(below, dict):
-                raise FairlaneError(f"cannot set {path!r}: {'.'.join(parts[: i + 1])!r} is not a table")
+                raise ArgumentError(f"cannot set {path!r}: {'.'.join(parts[: i + 1])!r} is not a table")
             node = below
         node[parts[-1]] = plain(value)
-        return self
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scenario as a dict."""
@@ -217,9 +241,9 @@ class Network(Builders):
 
     def run(self, seeds: int | str | Iterable[int] | None = None, **options: Unpack[RunOptions]) -> Result:
         """Runs the network; takes the options of `fairlane.run`."""
-        from .result import run
+        from .result import run_of
 
-        return run(self, seeds, **options)
+        return run_of(self, seeds, options)
 
     def partition(self, seed: int | None = None, *, threads: int | None = None) -> Partition:
         """Returns how a run is partitioned for several threads, or why it is not; see `fairlane.Partition`.
@@ -230,19 +254,20 @@ class Network(Builders):
         from .partition import partition_of
 
         if threads is not None and threads < 2:
-            raise FairlaneError(f"threads = {threads}: a partition needs 2 or more")
+            raise ArgumentError(f"threads = {threads}: a partition needs 2 or more")
         return partition_of(checked(self), seed, threads)
 
     def start(self, seed: int | None = None, *, why: bool = False) -> Simulation:
         """Creates a simulation at time 0 with this seed (default: that of the network); see `fairlane.Simulation`."""
-        from .simulation import start
+        from .simulation import start_of
 
-        return start(self, seed, why=why)
+        return start_of(self, seed, why=why)
 
     def _add(self, section: str, name: str, table: dict[str, Any]) -> Self:
+        check_scenario({section: {name: table}}, "<network>")
         known = self._tree.setdefault(section, {})
         if name in known and "from" in table:
-            raise FairlaneError(f"this network already has {section[:-1]} {name!r}: give another name")
+            raise ArgumentError(f"this network already has {section[:-1]} {name!r}: give another name")
         known[name] = {**known.get(name, {}), **table}
         return self
 

@@ -37,14 +37,14 @@ def page(result: ResultData, folder: str = "") -> str:
     drawn = charts(result)
     series = any(series_names(result, name) for name in series_tables(result))
     scenario = result.scenario
-    exact = {name: exact_table(result, name) for name in (result.reports, "links")}
+    exact = {name: exact_table(result, name) for name in (result.rows_of, "links")}
     cut = [name for name, frame in exact.items() if frame is None and result.table(name).height]
     return render(
         "runs/page.html.j2", title=title(result, folder), headline=headline(result, folder),
         description=scenario.get("description") or "", sentences=sentences(result),
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="CSV file"),
-        flows_exact=exact[result.reports], links_exact=exact["links"], network=network_sheet(result),
+        flows_exact=exact[result.rows_of], links_exact=exact["links"], network=network_sheet(result),
         limits=limits_sheet(result), why=limit_section(result),
         cut=f"The full table of {' and '.join(cut)} is too long for a page; it is in the result folder." if cut else "",
         picture=inline_network(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES,

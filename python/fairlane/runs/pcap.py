@@ -114,7 +114,7 @@ class Plan:
                 for path in self.files():
                     name_file(stages[path.parent] / path.name, path, new=self.new)
             except OSError as e:
-                raise FolderError(f"cannot write captures: {reason(e)}") from e
+                raise FolderError(f"cannot write captures: {reason(e)}") from None
             except FolderError as e:
                 shown = str(e)
                 for there, stage in stages.items():

@@ -118,7 +118,7 @@ def _what(result: ResultData, what: str, request: PlotRequest) -> tuple[bool, st
     for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[request.kind]:
         if what in _names(result, table):
             return table in series, table
-    if series_of(what) and result.reports == "groups" and any(s.table == "flow_series" for s in series_of(what)):
+    if series_of(what) and result.rows_of == "groups" and any(s.table == "flow_series" for s in series_of(what)):
         result._having("flow_series")
     if request.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
         raise FairlaneError(f'no time series of {what}: set sample = "100ms" in the scenario to record one')

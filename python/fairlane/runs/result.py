@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from .. import _core
 from ..base.cores import available_threads
 from ..base.extras import need
+from ..base.notices import warn
 from ..base.scenario import Built, checked
 from ..base.seeds import either, parse_seeds
-from ..errors import FairlaneError
+from ..errors import ArgumentError
 from .data import KEYS, ResultData
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class PlotOptions(TypedDict, total=False):
 
 
 def run(
-    scenario: str | PathLike[str] | Built,
+    scenario: str | PathLike[str],
     seeds: int | str | Iterable[int] | None = None,
     *,
     seed: int | None = None,
@@ -68,19 +69,26 @@ def run(
     why: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario file or `Network` once per seed, on all cores.
+    """Runs a scenario file once per seed, on all cores; a `Network` has `run`.
 
     `seeds`: how many runs, such as 10 (seeds 1 to 10), or their seeds, such as "3..7" or [1, 2]; `seed`: a single run (default: the seed of
     the scenario). `threads`: worker threads (0 or None: one per core, at most one per run); with more threads than runs, single runs are
     split if the network allows it (`Network.partition`). Results never depend on it. `hop_probe` enables the observed event loop, which
     does not change results. `pcap` captures packets: names of links, nodes or flows, a dict from names to files, or a `Pcap`. `trace`
     records events for `Result.trace`: True, a filter such as "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows,
-    for `Result.why`.
+    for `Result.why`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
-    resolved = checked(scenario, sets)
-    chosen = either(seeds, seed)
-    return run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
+    options = RunOptions(threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
+    return run_of(scenario, either(seeds, seed), options)
+
+
+def run_of(scenario: str | PathLike[str] | Built, seeds: int | str | Iterable[int] | None, options: RunOptions) -> Result:
+    """Runs a scenario file or network and issues the warnings; see `run`."""
+    rest = {k: v for k, v in options.items() if k != "sets"}
+    result = run_resolved(checked(scenario, options.get("sets", ())), seeds, **rest)  # type: ignore[arg-type]
+    warn(result.warnings)
+    return result
 
 
 def run_resolved(
@@ -97,7 +105,7 @@ def run_resolved(
     """Runs a scenario that `checked` returned; see `run`."""
     chosen = [resolved.seed] if seeds is None else parse_seeds(seeds)
     if threads is not None and threads < 0:
-        raise FairlaneError("threads cannot be negative")
+        raise ArgumentError("threads cannot be negative")
     # On a busy machine the threads of one run would wait for each other thousands of times per second: only explicit `threads` split runs.
     workers = threads or min(available_threads(), len(chosen))
     plan = None
@@ -117,7 +125,7 @@ def run_resolved(
         runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, recorded, why)
     result = Result.from_runs(resolved, runs)
     result.captures = [] if plan is None else plan.files()
-    result.traced = folder
+    result.trace_folder = folder
     return result
 
 
@@ -127,7 +135,8 @@ class Result(ResultData):
     `flows`, `links` and `network` have one row per run and flow, link direction or run. `flow_series` and `link_series` have one row per
     run, instant and flow or link (empty unless the scenario sets `sample`). With `report = "groups"` in the scenario, `groups` (a row per
     run and group of flows) replaces `flows` and `flow_series`. All are polars frames (the extra `tables`); `to_arrow` and `to_pandas`
-    convert them. `mean`, `summary` and `value` average over the runs with 95 % intervals.
+    convert them. `mean`, `summary` and `value` average over the runs with 95 % intervals. `print` shows the summary that `fairlane run`
+    prints.
     """
 
     def warmup(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
@@ -160,7 +169,7 @@ class Result(ResultData):
         shaded. A result of groups has bars of metrics per group (`group` selects) and series of links; plots of single flows are errors.
 
         Kinds of plot and single quantities also take `theory` ("bdp"), `time` ("10s..20s") and `style` ("ieee"). `fairlane.plot` draws
-        several results.
+        several results in one figure.
         """
         need("plots")
         from .plots.dispatch import OF_KINDS, single
@@ -200,33 +209,52 @@ class Result(ResultData):
 
         return save(self, folder, force=force)
 
-    def page(self, folder: str = "") -> str:
-        """Returns an HTML report that opens offline: results, charts and scenario. `folder`: the folder of its scenario.toml."""
+    def page(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """Returns an HTML report that opens offline: results, charts and scenario. `fairlane.report` compares several results.
+
+        `path`: also writes it as a file; an existing file is replaced only with `force`.
+        """
         need("study")
+        from ..base.outputs import kept_text
         from .page import page
 
-        return page(self, folder)
+        return kept_text(lambda: page(self), path, force=force)
 
-    def report(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Writes `page` as a file; an existing file is replaced only with `force`. `fairlane.report` takes several results."""
-        need("study")
-        from ..base.files import save_bytes
-        from ..base.outputs import new_file
+    def export(
+        self,
+        format: str,
+        path: str | PathLike[str],
+        *,
+        seed: int | None = None,
+        flow: str | Iterable[str] = (),
+        link: str | Iterable[str] = (),
+        force: bool = False,
+    ) -> Path:
+        """Writes one run (default: the first) in the format of another program: "flent", "qlog" or "mahimahi".
 
-        target = new_file(path, force=force)
-        save_bytes(target, self.page().encode(), new=not force)
-        return target
+        `flow` and `link` select flows and links, if the format supports it (default: all). See `docs/guides/formats.md`.
+        """
+        need("tables")
+        from .exports import export
+
+        return export(self, format, path, seed=seed, flow=flow, link=link, force=force)
 
     def _repr_html_(self) -> str:
         from .html import result_html
 
         return result_html(self)
 
+    def __str__(self) -> str:
+        from ..look.sheet import plain
+        from .terminal import run_report
+
+        return plain(*run_report(self, why=bool(self._why) and all(self._why)))
+
     def __repr__(self) -> str:
         from .tables import columns
 
         runs = len(self.info)
-        counts = [f"{sum(len(run[KEYS[t]]) for run in columns(self, t)) // runs} {t}" for t in (self.reports, "links")]
+        counts = [f"{sum(len(run[KEYS[t]]) for run in columns(self, t)) // runs} {t}" for t in (self.rows_of, "links")]
         return f"Result({runs} run{'s' * (runs != 1)}, {', '.join(counts)})"
 
 

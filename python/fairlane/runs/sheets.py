@@ -46,7 +46,7 @@ def cell(name: str, iv: Interval) -> str:
 
 def flow_sheet(result: ResultData, each: bool = False, where: str = "--flows, or result.flows in Python") -> Sheet | None:
     """Returns one row per flow if there are few or with `each`, else one row per group and a note where to find the flows (`where`)."""
-    if result.reports == "groups":
+    if result.rows_of == "groups":
         return _groups_sheet(result)
     of = Groups(result)
     if not of.flows:
@@ -112,7 +112,7 @@ class Groups:
                 found.append(jain(values, fair))
             else:
                 found.append(_formed(values, how))
-        return interval(found, within=within(metric, how))
+        return interval(found, within=within(metric, how), unit="1" if how == "jain" else unit(metric))
 
 
 def _formed(values: list[float], how: str) -> float:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, overload
 from .. import _core
 from ..base.cores import available_threads
 from ..base.scenario import checked
-from ..errors import FairlaneError
+from ..errors import ArgumentError, FairlaneError
+from ..units import Duration, Quantity
 from .listeners import Listener, Listeners, names
 from .result import Result
 from .state import Flow, Link, Names
 
 if TYPE_CHECKING:
     from ..base.scenario import Built
+    from .branches import BranchComparison
 
 PS = 1e12
 STEP = "1ms"
@@ -28,19 +30,26 @@ _PIECES = 50
 
 
 def start(
-    scenario: str | PathLike[str] | Built,
+    scenario: str | PathLike[str],
     seed: int | None = None,
     *,
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     why: bool = False,
 ) -> Simulation:
-    """Creates a simulation of a scenario file or `Network` at time 0, with this seed (default: that of the scenario).
+    """Creates a simulation of a scenario file at time 0, with this seed (default: that of the scenario); a `Network` has `start`.
 
     `sets` changes values by dotted path, as `--set` does. `why` records what limits flows, for `Result.why`.
     """
+    return start_of(scenario, seed, sets, why)
+
+
+def start_of(
+    scenario: str | PathLike[str] | Built, seed: int | None, sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (), why: bool = False
+) -> Simulation:
+    """Creates a simulation of a scenario file or network; see `start`."""
     resolved = checked(scenario, sets)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64):
-        raise FairlaneError(f"invalid seed {seed!r}: a simulation takes one integer from 0 to 2^64 - 1")
+        raise ArgumentError(f"invalid seed {seed!r}: a simulation takes one integer from 0 to 2^64 - 1")
     return Simulation(_core.Simulation(resolved, resolved.seed if seed is None else seed, why))
 
 
@@ -92,7 +101,7 @@ class Simulation:
         """Hash of the trajectory so far: equal for two runs that are identical up to now."""
         return self._core.fingerprint
 
-    def advance(self, duration: str | None = None, *, to: str | None = None) -> None:
+    def advance(self, duration: Duration | str | None = None, *, to: Duration | str | None = None) -> None:
         """Advances by a `duration` such as "10s", `to` a time such as "30s", or by default to the end.
 
         The interpreter's lock is released meanwhile. Ctrl-C stops between two events; `advance` can continue from there.
@@ -105,14 +114,16 @@ class Simulation:
         else:
             self._ears.advance(target)
 
-    def advance_until(self, condition: Callable[[Simulation], Any], *, step: str = STEP, limit: str | None = None) -> bool:
+    def advance_until(
+        self, condition: Callable[[Simulation], Any], *, step: Duration | str = STEP, limit: Duration | str | None = None
+    ) -> bool:
         """Advances until `condition(simulation)` is true, tested now and after every `step`; returns True if it became true.
 
         It stops after `limit`, such as "5s", or at the end of the run.
         """
         by, end = _span(step, "step"), self._core.end if limit is None else self._target(limit, None)
         if by == 0:
-            raise FairlaneError("a step must be longer than 0: write for instance step='1ms'")
+            raise ArgumentError("a step must be longer than 0: write for instance step='1ms'")
         while not condition(self):
             now = self._core.now
             if now >= end:
@@ -120,15 +131,15 @@ class Simulation:
             self._go(min(now + by, end))
         return True
 
-    def _target(self, duration: str | None, to: str | None) -> int:
+    def _target(self, duration: Duration | str | None, to: Duration | str | None) -> int:
         if duration is not None and to is not None:
-            raise FairlaneError("give a duration or an end time (to=), not both")
+            raise ArgumentError("give a duration or an end time (to=), not both")
         now, end = self._core.now, self._core.end
         target = end if duration is None and to is None else now + _span(duration, "duration") if duration is not None else _span(to, "to")
         if target > end:
-            raise FairlaneError(f"the run ends at {end / PS:g} s (now {now / PS:g} s): give the scenario a longer duration")
+            raise ArgumentError(f"the run ends at {end / PS:g} s (now {now / PS:g} s): give the scenario a longer duration")
         if target < now:
-            raise FairlaneError(f"cannot go back: the time is {now / PS:g} s already; take a branch before you advance")
+            raise ArgumentError(f"cannot go back: the time is {now / PS:g} s already; take a branch before you advance")
         return target
 
     # --- listeners ------------------------------------------------------------------------------------
@@ -140,8 +151,8 @@ class Simulation:
         *,
         link: str | Iterable[str] | None = None,
         flow: str | Iterable[str] | None = None,
-        start: str | None = None,
-        stop: str | None = None,
+        start: Duration | str | None = None,
+        stop: Duration | str | None = None,
         batch: bool = False,
     ) -> Listener:
         """Calls `heard` with each event from now on: `sim.on("drop", print, link="bottleneck")`.
@@ -156,7 +167,7 @@ class Simulation:
         """
         if self._ears is None:
             self._ears = Listeners(self, self._core)
-        return self._ears.on(names(kind), names(flow), names(link), (start, stop), batch, heard)
+        return self._ears.on(names(kind), names(flow), names(link), (_text(start), _text(stop)), batch, heard)
 
     def off(self, listener: Listener) -> None:
         """Removes a listener."""
@@ -206,11 +217,11 @@ class Simulation:
         from ..base.toml import value as as_toml
 
         if waiting not in WAITING:
-            raise FairlaneError(f"unknown value waiting={waiting!r}: write waiting='move' or waiting='drop'")
+            raise ArgumentError(f"unknown value waiting={waiting!r}: write waiting='move' or waiting='drop'")
         values = path if isinstance(path, Mapping) else {path: value}
         if wrong := next((p for p, v in values.items() if v is None), None):
-            raise FairlaneError(f"{wrong!r} has no value: write sim.set(path, value)")
-        pairs = [(p, v if isinstance(v, str) else as_toml(plain(v))) for p, v in values.items()]
+            raise ArgumentError(f"{wrong!r} has no value: write sim.set(path, value)")
+        pairs = [(p, v if isinstance(v, str) else str(v) if isinstance(v, Quantity) else as_toml(plain(v))) for p, v in values.items()]
         self._core.set(pairs, waiting == "drop")
 
     def branch(self, number: int | None = None) -> Simulation:
@@ -221,8 +232,14 @@ class Simulation:
     def branches(self, n: int, *, first: int = 1) -> Branches:
         """Returns `n` branches, numbered from `first`, each with its own random numbers from now on."""
         if n < 1:
-            raise FairlaneError("there must be at least one branch")
+            raise ArgumentError("there must be at least one branch")
         return Branches([self.branch(number) for number in range(first, first + n)])
+
+    def compare(self, other: Simulation) -> BranchComparison:
+        """Compares two branches of one simulation at the same time, metric by metric; see `BranchComparison`."""
+        from .branches import compare_branches
+
+        return compare_branches(self, other)
 
     def __copy__(self) -> Simulation:
         return self.branch()
@@ -260,7 +277,7 @@ class Branches(Sequence[Simulation]):
     def __len__(self) -> int:
         return len(self._sims)
 
-    def advance(self, duration: str | None = None, *, to: str | None = None, threads: int | None = None) -> None:
+    def advance(self, duration: Duration | str | None = None, *, to: Duration | str | None = None, threads: int | None = None) -> None:
         """Advances all branches, as `Simulation.advance` does, `threads` at a time (0 or None: one per core)."""
         targets = [s._target(duration, to) for s in self._sims]
         stopped = Flag()
@@ -293,6 +310,12 @@ class Branches(Sequence[Simulation]):
         numbers = [s.number if s.number is not None else i for i, s in enumerate(self._sims, 1)]
         return Result.from_runs(parts[0][0], [_Numbered(run, n) for n, (_, run) in zip(numbers, parts, strict=True)])
 
+    def compare(self, other: Branches) -> BranchComparison:
+        """Compares two equal sets of branches, pair by pair, metric by metric; see `BranchComparison`."""
+        from .branches import compare_branches
+
+        return compare_branches(self, other)
+
     def __repr__(self) -> str:
         return f"Branches({len(self)} of seed {self._sims[0].seed} at {self._sims[0].time:g} s)"
 
@@ -307,7 +330,11 @@ class _Numbered:
         return getattr(self._run, name)
 
 
-def _span(text: str | None, what: str) -> int:
-    if not isinstance(text, str):
-        raise FairlaneError(f"{what} {text!r} has no unit: write it as text, such as {what}='10s'")
-    return _core.picoseconds(text)
+def _text(time: Duration | str | None) -> str | None:
+    return str(time) if isinstance(time, Duration) else time
+
+
+def _span(text: Duration | str | None, what: str) -> int:
+    if not isinstance(text, (Duration, str)):
+        raise ArgumentError(f"{what} {text!r} has no unit: write it as text, such as {what}='10s'")
+    return _core.picoseconds(str(text))

@@ -33,7 +33,7 @@ def sentences(result: ResultData) -> list[str]:
 
 
 def _goodput(result: ResultData) -> str:
-    if result.reports == "groups":
+    if result.rows_of == "groups":
         return _goodput_of_groups(result)
     of = Groups(result)
     if not of.flows:
@@ -100,7 +100,7 @@ def _precision(result: ResultData) -> str:
         return f"One run (seed {result.seeds[0]}): the random variation is unknown. Use --seeds 1..10 for confidence intervals."
     if len(set(result.fingerprints)) == 1:
         return f"All {runs} runs are identical: nothing in this scenario is random."
-    iv = intervals(result, "network")[0][1]["goodput"] if result.reports == "groups" else _total_goodput(result)
+    iv = intervals(result, "network")[0][1]["goodput"] if result.rows_of == "groups" else _total_goodput(result)
     sure = ""
     if iv is not None and iv.mean and iv.half_width is not None:
         ends = f"± {number(100 * iv.half_width / iv.mean, 2)} %" if iv.even else quantity(iv, unit("goodput"))
@@ -160,7 +160,7 @@ def estimated_limits(result: ResultData) -> dict[str, tuple[str, str]]:
     comes near what that window allows per round trip, else by its application if the source is finite or has a rate. UDP is limited by
     its application. Any other flow has the limit "unknown".
     """
-    tables = [] if result.reports == "groups" else columns(result, "flows")
+    tables = [] if result.rows_of == "groups" else columns(result, "flows")
     if not tables or not tables[0] or "goodput" not in tables[0]:
         return {}
     groups = {f: g for g, own in members(result).items() for f in own}

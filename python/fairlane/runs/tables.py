@@ -41,7 +41,7 @@ def names_of(report: str) -> tuple[str, ...]:
 
 def flow_table(result: ResultData) -> str:
     """Returns the name of the table of flows or of groups."""
-    return "groups" if result.reports == "groups" else "flows"
+    return "groups" if result.rows_of == "groups" else "flows"
 
 
 def numeric_columns(table: str, names: Iterable[str]) -> list[str]:
@@ -57,7 +57,7 @@ def metric_tables(result: ResultData) -> tuple[str, str, str]:
 
 def series_tables(result: ResultData) -> list[str]:
     """Returns the time series that a result may have: with rows of groups, those of links."""
-    return [name for name in SERIES if not missing_table(name, result.reports)]
+    return [name for name in SERIES if not missing_table(name, result.rows_of)]
 
 
 def missing_table(name: str, report: str) -> str:
@@ -307,7 +307,10 @@ def values(
 
 def intervals(result: ResultData, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Returns the rows of a table: labels and the interval of each metric."""
-    return [(labels, {m: interval(v, within=within(m)) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
+    return [
+        (labels, {m: interval(v, within=within(m), unit=unit(m)) for m, v in per.items()})
+        for labels, per in values(result, table, only=only)
+    ]
 
 
 def link_loads(result: ResultData) -> Iterator[tuple[str, tuple[float, float, float]]]:

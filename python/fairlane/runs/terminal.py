@@ -40,8 +40,11 @@ def _short(count: int) -> str:
     return number(count)
 
 
-def run_report(result: ResultData, seconds: float, each: bool = False, why: bool = False) -> list[Any]:
-    """Returns what is printed after a run: head line, flows (`each`: a row per flow), links, network, limits (`why`), warnings."""
+def run_report(result: ResultData, seconds: float | None = None, each: bool = False, why: bool = False) -> list[Any]:
+    """Returns what is printed after a run: head line, flows (`each`: a row per flow), links, network, limits (`why`), warnings.
+
+    `seconds`: the wall-clock time, for the head line.
+    """
     sheets = [s for s in (flow_sheet(result, each), link_sheet(result), network_sheet(result)) if s is not None]
     parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s))]
     if why:

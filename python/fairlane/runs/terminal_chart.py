@@ -30,7 +30,7 @@ def picture(result: ResultData, width: int) -> list[Any]:
 
     The chart shows the run with the first seed. Above six flows it shows the sums of their groups.
     """
-    flows: Columns = columns(result, "flow_series")[0] if result.reports == "flows" else {}
+    flows: Columns = columns(result, "flow_series")[0] if result.rows_of == "flows" else {}
     links = columns(result, "link_series")[0]
     rates, waits = _rates(flows), _longest_queue(links)
     if not rates and waits is None:

@@ -134,7 +134,7 @@ def recording_folder(folder: str | PathLike[str], *, force: bool = False) -> Ite
     except FileExistsError:
         raise FolderError(f"another run writes to {place}: wait for it, or choose another folder") from None
     except OSError as e:
-        raise FolderError(f"cannot write {place}: {reason(e)}") from e
+        raise FolderError(f"cannot write {place}: {reason(e)}") from None
     with held(place):
         try:
             yield place / FOLDER

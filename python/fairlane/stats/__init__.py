@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.extras import need
+from ..base.extras import loaded
 from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, bounded, from_moments, interval
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         if _WHERE[name] in _SCIENTIFIC:
-            need("study")
+            return loaded(name, "study", lambda: getattr(import_module(f".{_WHERE[name]}", __name__), name))
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     raise AttributeError(f"module 'fairlane.stats' has no attribute {name!r}")
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..errors import FairlaneError
+from ..base.format import base_unit, quantity
+from ..errors import ArgumentError
 from .student import factor
 
 CONFIDENCE = 0.95
@@ -40,11 +41,13 @@ class _Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Interval(_Bounds):
-    """A mean over replications with its confidence interval.
+    """A mean over runs with its confidence interval; all numbers but `n` are in `unit`.
 
     `low`, `high` and `sd` are None with fewer than two values; all but `n` are None with none.
     Values that are not finite (the completion time of an unfinished flow) are ignored.
 
+    >>> print(interval([9.1e6, 9.2e6, 9.3e6], unit="bit/s"))
+    9.20 ± 0.25 Mbit/s (95 %, 3 runs)
     >>> interval([1.0, 2.0, 3.0, 4.0]).half_width
     2.054...
     >>> f"{interval([0.01, 0.02, 0.09], within=(0.0, 1.0)):.3f}"
@@ -56,6 +59,9 @@ class Interval(_Bounds):
     high: float | None
     sd: float | None
     n: int
+    unit: str = ""
+    """Unit of the numbers, such as "bit/s", "s", "byte", "packets" or "1" (a share); empty if it is unknown."""
+    confidence: float = CONFIDENCE
 
     @property
     def even(self) -> bool:
@@ -72,26 +78,34 @@ class Interval(_Bounds):
         return self.mean - self.low, self.high - self.mean
 
     def __format__(self, spec: str) -> str:
+        """Formats the numbers as `spec` says, in `unit`; without a spec like `str`."""
+        if not spec:
+            return str(self)
         if self.mean is None:
             return "-"
         if self.low is None or self.high is None:
-            return format(self.mean, spec)
-        if self.even:
-            return f"{format(self.mean, spec)} ± {format(self.half_width, spec)}"
-        return f"{format(self.mean, spec)} ({format(self.low, spec)} to {format(self.high, spec)})"
+            text = format(self.mean, spec)
+        elif self.even:
+            text = f"{format(self.mean, spec)} ± {format(self.half_width, spec)}"
+        else:
+            text = f"{format(self.mean, spec)} ({format(self.low, spec)} to {format(self.high, spec)})"
+        return f"{text} {base_unit(self.unit)}".rstrip()
 
     def __str__(self) -> str:
-        return format(self, ".6g")
+        if self.mean is None:
+            return "no value"
+        runs = "1 run" if self.n == 1 else f"{self.n} runs"
+        sure = "" if self.low is None else f"{100 * self.confidence:g} %, "
+        return f"{quantity(self, self.unit)} ({sure}{runs})"
 
     def _repr_html_(self) -> str:
-        note = "no value" if self.mean is None else "one value" if self.n == 1 else f"{self.n} values"
-        low_high = "" if self.low is None or self.high is None else f", interval {self.low:.6g} to {self.high:.6g}"
-        return f"<b>{self!s}</b> <small>({note}{low_high})</small>"
+        value, _, note = str(self).rpartition(" (")
+        return f"<b>{value}</b> <small>({note}</small>" if value else f"<b>{note}</b>"
 
-    def times(self, factor: float) -> Interval:
-        """Returns the interval in another unit: `times(100)` of a share is in percent."""
+    def times(self, factor: float, unit: str = "") -> Interval:
+        """Returns the interval in another unit: `times(100, "%")` of a share."""
         mean, low, high, sd = (None if x is None else factor * x for x in (self.mean, self.low, self.high, self.sd))
-        return Interval(mean, low, high, sd, self.n)
+        return Interval(mean, low, high, sd, self.n, unit, self.confidence)
 
     def as_dict(self) -> dict[str, float | int | None]:
         """Returns the five numbers by name, as in the JSON documents."""
@@ -130,8 +144,8 @@ class Estimate(_Bounds):
         return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
-def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
-    """Returns the mean and the interval of independent values within a range.
+def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, within: Range = ANY, unit: str = "") -> Interval:
+    """Returns the mean and the interval of independent values within a range, all in `unit`.
 
     Without bounds it is Student's interval: mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n -
     1). It is exact for normal values; for others it holds in the limit, because the mean of many is nearly normal (Law, Simulation
@@ -144,14 +158,14 @@ def interval(values: Iterable[float | None], confidence: float = CONFIDENCE, wit
     n = len(v)
     if n < 2:
         check_confidence(confidence)
-        return Interval(v[0] if v else None, None, None, None, n)
+        return Interval(v[0] if v else None, None, None, None, n, unit, confidence)
     if min(v) == max(v):  # the computed mean may differ by a rounding error
-        return from_moments(v[0], 0.0, n, confidence)
+        return from_moments(v[0], 0.0, n, confidence, unit=unit)
     mean = math.fsum(v) / n
-    return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence, within)
+    return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence, within, unit)
 
 
-def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE, within: Range = ANY) -> Interval:
+def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE, within: Range = ANY, unit: str = "") -> Interval:
     """Returns the interval of `n` >= 2 values from their mean and sample deviation.
 
     With bounds it contains each true mean within t standard errors of the mean. The variance is assumed to depend on the true mean as for
@@ -167,7 +181,7 @@ def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE,
     """
     half = t_factor(confidence, n - 1) * sd / math.sqrt(n)
     low, high = bounded(mean, half, within)
-    return Interval(mean, low, high, sd, n)
+    return Interval(mean, low, high, sd, n, unit, confidence)
 
 
 def bounded(mean: float, half: float, within: Range) -> tuple[float, float]:
@@ -198,9 +212,9 @@ def finite(values: Iterable[float | None]) -> list[float]:
 
 
 def check_confidence(confidence: float) -> float:
-    """Returns a valid confidence level; raises `FairlaneError` otherwise."""
+    """Returns a valid confidence level; raises `ArgumentError` otherwise."""
     if not 0.0 < confidence < 1.0:
-        raise FairlaneError(f"a confidence level is between 0 and 1, such as 0.95, not {confidence!r}")
+        raise ArgumentError(f"a confidence level is between 0 and 1, such as 0.95, not {confidence!r}")
     return confidence
 
 
@@ -213,5 +227,5 @@ def t_factor(confidence: float, df: float) -> float:
     """
     check_confidence(confidence)
     if not df > 0:
-        raise FairlaneError(f"Student's t needs a positive number of degrees of freedom, not {df!r}")
+        raise ArgumentError(f"Student's t needs a positive number of degrees of freedom, not {df!r}")
     return factor(1.0 - confidence, df)

@@ -47,7 +47,7 @@ class Lock:
             try:
                 fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o666)
             except OSError as e:
-                raise FolderError(f"cannot write {self.path}: {reason(e)}") from e
+                raise FolderError(f"cannot write {self.path}: {reason(e)}") from None
             try:
                 if fcntl is not None:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,7 +65,7 @@ class Lock:
                     self.note = f"the file system of {self.path.parent} has no locks: make sure that no other study writes there"
                     return fd
                 os.close(fd)
-                raise FolderError(f"cannot lock {self.path.parent}: {reason(e)}") from e
+                raise FolderError(f"cannot lock {self.path.parent}: {reason(e)}") from None
             os.close(fd)
 
     def _sign(self) -> None:

@@ -179,7 +179,7 @@ def digest_of(path: str) -> str:
     try:
         return hashlib.sha256(read_input(path, _LARGEST_PLUGIN)).hexdigest()
     except InputError as e:
-        raise FairlaneError(str(e).replace("cannot read", "cannot read the plug-in", 1)) from e
+        raise FairlaneError(str(e).replace("cannot read", "cannot read the plug-in", 1)) from None
 
 
 def _encode(task: Task, run: _core.Run) -> bytes:

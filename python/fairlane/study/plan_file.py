@@ -119,9 +119,11 @@ def read(folder: str | PathLike[str]) -> tuple[StudySpec, list[Combination], str
         if f"fairlane.study-plan/{number}" != SCHEMA:
             raise FolderError(f"{path / NAME} has {form}, this version reads {SCHEMA!r}: run the study again")
         return from_dict(load_json(path / NAME))
-    except FileNotFoundError as e:
-        raise FolderError(f"{path} is not the folder of a study: it has no {NAME}; `fairlane study FILE --out {path}` makes one") from e
+    except FileNotFoundError:
+        raise FolderError(f"{path} is not the folder of a study: it has no {NAME}; `fairlane study FILE --out {path}` makes one") from None
     except OSError as e:
-        raise FolderError(f"cannot read {path / NAME}: {reason(e)}") from e
-    except (ValueError, KeyError, AttributeError, TypeError, IndexError) as e:
-        raise FolderError(f"{path} is not the folder of a study: its {NAME} is of another version, or was not written by fairlane") from e
+        raise FolderError(f"cannot read {path / NAME}: {reason(e)}") from None
+    except (ValueError, KeyError, AttributeError, TypeError, IndexError):
+        raise FolderError(
+            f"{path} is not the folder of a study: its {NAME} is of another version, or was not written by fairlane"
+        ) from None

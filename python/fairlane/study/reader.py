@@ -54,7 +54,7 @@ def read_study(
         message, sign, _ = str(e).partition(_HELP)
         raise FairlaneError(
             f"{message}{_HELP}give the path of a study, a text file in TOML (.toml) or JSON (.json)" if sign else message
-        ) from e
+        ) from None
     return read_text(text, name, form, sets, seeds, plugins)
 
 

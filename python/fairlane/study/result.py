@@ -35,6 +35,9 @@ class StudyResult(StudyAnalysis):
     numbers, else text.
     """
 
+    command: str = ""
+    """How to repeat the study, as its page shows it."""
+
     # --- pictures -------------------------------------------------------------------------------------
 
     def plot(
@@ -169,28 +172,36 @@ class StudyResult(StudyAnalysis):
         with listed(self.folder) as put:
             return [put(f"plots/{name}.svg", svg(figure).encode()) for name, figure in self.plots().items()]
 
-    def page(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
-        """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it.
+    def page(self, path: str | PathLike[str] | None = None, *, why: bool = False, replays: Sequence[str] = (), force: bool = False) -> str:
+        """Returns an HTML report that opens offline: what was asked, pictures, what matters, differences, means.
 
-        `why`: what limited the flows of each combination, from its first run made again. `replays`: up to four runs that move in the page,
-        each named by levels, such as "queue=codel load=0.8".
+        `path`: also writes it as a file; an existing file is replaced only with `force`. `why`: what limited the flows of each combination,
+        from its first run made again. `replays`: up to four runs that move in the page, each named by levels, such as
+        "queue=codel load=0.8".
         """
+        from ..base.outputs import kept_text
         from .page import page
 
-        return page(self, command, why=why, replays=replays)
+        return kept_text(lambda: page(self, self.command, why=why, replays=replays), path, force=force)
 
-    def save(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> list[Path]:
+    def save(self, *, why: bool = False, replays: Sequence[str] = ()) -> list[Path]:
         """Writes `index.html` (see `page`), the tables and the pictures into the folder, and says which files those are."""
         from ..base.sha256sums import listed
 
         with listed(self.folder) as put:
-            page = put("index.html", self.page(command, why=why, replays=replays).encode())
+            page = put("index.html", self.page(why=why, replays=replays).encode())
         return [page, *self.save_tables(), *self.save_plots()]
 
     def _repr_html_(self) -> str:
         from .html import study_html
 
         return study_html(self)
+
+    def __str__(self) -> str:
+        from ..look.sheet import plain
+        from .terminal import report
+
+        return plain(*report(self, ()))
 
     def __repr__(self) -> str:
         n, combinations = self._done.height, len(self.combinations)

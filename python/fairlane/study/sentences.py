@@ -98,7 +98,7 @@ def _faults(text: str, metrics: list[str], factors: Sequence[Factor], settings: 
             check.comparisons(Tables(rows, values, spellings(factors)))
             check.outcome(Tables(rows, values, spellings(factors)))
         except BadCheck as e:
-            if isinstance(e.__cause__, ArithmeticError) or "math domain" in str(e):
+            if isinstance(e.__context__, ArithmeticError) or "math domain" in str(e):
                 continue  # that may be so of made-up values alone
             return [(_several(e, factors), _WORDS)]
     return []

@@ -114,7 +114,7 @@ class Store:
                 raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
             self._runs.mkdir(parents=True, exist_ok=True)
         except OSError as e:
-            raise FolderError(f"cannot write {self.folder}: {reason(e)}") from e
+            raise FolderError(f"cannot write {self.folder}: {reason(e)}") from None
         self._lock = Lock(self.folder)
 
     def _open(self) -> None:
@@ -125,7 +125,7 @@ class Store:
             except FileNotFoundError:
                 continue  # read while another process brings files together: look again
             except OSError as e:
-                raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
+                raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from None
         raise FolderError(f"cannot read {self.folder}: its files change all the time")
 
     def look_again(self) -> None:
@@ -217,7 +217,7 @@ class Store:
         try:
             fault = changed(self.folder, names, self._stamps, self._seal_of)
         except OSError as e:
-            raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
+            raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from None
         if fault is not None:
             raise SealError(f"{fault}: run the study again, to repeat its runs")
 
@@ -257,13 +257,13 @@ class Store:
             rows = pl.read_parquet(small, glob=False)
             rows.write_parquet(out, compression="zstd", statistics=True, row_group_size=1 << 17)
         except (OSError, pl.exceptions.PolarsError) as e:
-            raise FolderError(f"cannot read the runs in {self._runs}: {e}; run the study again to resume") from e
+            raise FolderError(f"cannot read the runs in {self._runs}: {e}; run the study again to resume") from None
         try:
             if not self._parts.is_dir():
                 self._parts.mkdir()
                 _sync_folder(self.folder)
         except OSError as e:
-            raise FolderError(f"cannot write {self._parts}: {reason(e)}; {_GO_ON}") from e
+            raise FolderError(f"cannot write {self._parts}: {reason(e)}; {_GO_ON}") from None
         self._write(self.folder / name, seal_parquet(out.getvalue(), seal_of_part(stem)), through=True)
         self._stamps[name] = stamp(self.folder / name)
         self._whole[name] = frozenset(keys)
@@ -312,7 +312,7 @@ class Store:
                 temp.unlink(missing_ok=True)
             except OSError:  # a file system that went read-only: removed when the folder is opened next
                 pass
-            raise FolderError(f"cannot write {path}: {reason(e)}; {_GO_ON}") from e
+            raise FolderError(f"cannot write {path}: {reason(e)}; {_GO_ON}") from None
 
 
 def _is_ours(runs: Path) -> bool:

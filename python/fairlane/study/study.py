@@ -39,7 +39,8 @@ class Study:
     (docs/reference/studies.md), in plain values or parameter classes. Everything that is wrong is one `ScenarioError` with all places:
     at once what the study file alone shows, in `plan` and `run` what only shows when the scenarios are made.
 
-    >>> from fairlane import Codel, Network, Red
+    >>> from fairlane import Network
+    >>> from fairlane.queues import Codel, Red
     >>> net = Network(duration="2s").link("a", "b", rate="1Mbit/s", delay="5ms").flow("tcp", "a", "b", tcp="newreno")
     >>> study = Study(net, factors={"links.a-b.queue": [Red(min="5p"), Codel(), "sfq"]}, seeds="1..3", metrics=["network.goodput"])
     >>> [(f.name, [level.label for level in f.levels]) for f in study.spec.factors]

@@ -115,7 +115,7 @@ def verify(folder: str | PathLike[str]) -> Verified:
                     {sha256sums.NAME: f"is missing, and {written[0]} is there: tables, pictures and the page were not checked"},
                 )
     except OSError as e:
-        raise FolderError(f"cannot read {e.filename or top}: {reason(e)}") from e
+        raise FolderError(f"cannot read {e.filename or top}: {reason(e)}") from None
     if not known:
         raise FolderError(f"{top} has nothing that fairlane keeps: no study, search, reproduction or result folder")
     return done

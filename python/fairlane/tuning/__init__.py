@@ -35,7 +35,6 @@ __all__ = [
     "Tuning",
     "Verdict",
     "cost_of",
-    "tune",
 ]
 
 
@@ -145,12 +144,3 @@ class Tuning:
             result = TuneResult(self.spec, search, store.folder)
             write(result, store.folder, store)
         return result
-
-
-def tune(
-    file: str | PathLike[str],
-    out: str | PathLike[str] | None = None,
-    **options: Any,
-) -> TuneResult:
-    """Reads a tune file and runs it; options as in `Tuning.run`."""
-    return Tuning.from_file(file).run(out, **options)

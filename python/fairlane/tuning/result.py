@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 from ..base.toml import value as as_toml
@@ -29,16 +30,26 @@ class TuneResult(TuneOutcome):
 
         return chosen_scenario(self)
 
-    def page(self) -> str:
-        """One HTML page without any link to the network."""
+    def page(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """Returns an HTML report that opens offline.
+
+        `path`: also writes it as a file; an existing file is replaced only with `force`.
+        """
+        from ..base.outputs import kept_text
         from .page import page
 
-        return page(self)
+        return kept_text(lambda: page(self), path, force=force)
 
     def _repr_html_(self) -> str:
         from .html import tune_html
 
         return tune_html(self)
+
+    def __str__(self) -> str:
+        from ..look.sheet import plain
+        from .terminal import report
+
+        return plain(*report(self))
 
     def __repr__(self) -> str:
         front = f"{len(self.trials)} settings, {len(self.front)} on the front"

@@ -15,7 +15,7 @@ from ..base.files import save_bytes
 from ..base.outputs import new_file
 from ..base.scenario import checked
 from ..errors import FairlaneError
-from ..runs.simulation import Simulation, start
+from ..runs.simulation import Simulation, start_of
 from .lesson import read_lesson, within
 from .page import replay_page
 from .topology import expanded, network_model, span
@@ -113,11 +113,12 @@ def record(
     """Records a run from `begin` to `until` (default: the end), with branches such as "at=20s links.bottleneck.queue=codel".
 
     `lesson`: a TOML file with sentences at times of the run (`[[steps]]`) and questions with their answers (`[[questions]]`).
-    If the packets exceed `most` bytes, a sample of them is shown after the first part; drops, marks, queues and windows include all packets.
+    If the packets exceed `most` bytes, a sample of them is shown after the first part; drops, marks, queues and windows include all
+    packets.
     """
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
-    sim = start(scenario, seed, sets=pairs)
+    sim = start_of(scenario, seed, pairs)
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
     read = None if lesson is None else read_lesson(lesson)
     return record_simulation(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, lesson=read, most=most)
@@ -237,6 +238,7 @@ def _record(
                 forks.append((b, len(streams[0]), other))
 
     fork(first)
+
     def advance(run: Simulation, at: int) -> list[bytes]:
         run._core.advance(at * 1000)
         chunks = [_chunk(run)]

@@ -22,7 +22,7 @@ from ..base.extras import need
 from ..base.scenario import checked
 from ..base.threads import Pool
 from ..errors import FairlaneError
-from ..runs.simulation import Simulation, start
+from ..runs.simulation import Simulation, start_of
 from .page import live_page
 from .requests import InvalidRequest, Session
 from .topology import expanded, network_model
@@ -60,7 +60,7 @@ def serve(
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
 
     def fresh() -> Simulation:
-        return start(scenario, seed, sets=pairs)
+        return start_of(scenario, seed, pairs)
 
     head = network_model(fresh(), expanded(resolved.json()), title) | {"mode": "live", "oneOf": 1}
     asyncio.run(_Server(head, fresh).run(port, ready))
@@ -120,7 +120,7 @@ class _Server:
             except (OSError, OverflowError) as e:
                 raise FairlaneError(
                     f"cannot listen on port {port}: {getattr(e, 'strerror', None) or e}; --port 0 selects a free port"
-                ) from e
+                ) from None
             self._port = listening.sockets[0].getsockname()[1]
             ready(f"http://{HOST}:{self._port}/?token={self._token}")
             await over.wait()

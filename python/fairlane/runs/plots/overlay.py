@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from ...base.extras import need
-from ...errors import FairlaneError
+from ...errors import ArgumentError, FairlaneError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from ..data import ResultData
 
-Given = "ResultData | str | PathLike[str]"
+Several: TypeAlias = "Mapping[str, ResultData | str | PathLike[str]] | Iterable[ResultData | str | PathLike[str]] | str | PathLike[str]"
+"""Results or result folders."""
 
 
 class KindOptions(TypedDict, total=False):
@@ -32,7 +33,7 @@ class KindOptions(TypedDict, total=False):
 
 
 def plot(
-    results: Any,
+    results: Several,
     kind: str,
     *,
     path: str | PathLike[str] | None = None,
@@ -41,9 +42,9 @@ def plot(
 ) -> Figure:
     """Draws several results in one figure, in shared panels or side by side.
 
-    `results`: a `Result` or result folder, a list of them, or a dict from names to them. `kind`: one of `fairlane plot --list` ("window",
-    "delay-cdf", "ellipses"...), or a time series or metric ("queue", "goodput"...). `path` saves the figure as SVG, PNG or PDF; `ax`: your
-    own axes, one per panel.
+    `results`: results or folders, as a list or as a dict from names to them; `Result.plot` draws one result. `kind`: one of
+    `fairlane plot --list` ("window", "delay-cdf", "ellipses"...), or a time series or metric ("queue", "goodput"...). `path` saves the
+    figure as SVG, PNG or PDF; `ax`: your own axes, one per panel.
 
     `flow`, `link`: names, one or several. `seed`: one run (default: the first; kinds with a point per flow use all runs), or "all" for
     means with 95 % intervals as bands. `theory`: theoretical curves such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: column
@@ -79,7 +80,9 @@ def pairs(results: Any) -> list[tuple[str, ResultData]]:
 
     if isinstance(results, Mapping):
         return [(str(name), one(x)) for name, x in results.items()]
-    given = list(results) if isinstance(results, Iterable) and not isinstance(results, str | PathLike) else [results]
+    if not isinstance(results, str | PathLike | Iterable):
+        raise ArgumentError(f"cannot draw {results!r} here: give several results or folders; one result has `plot`")
+    given = [results] if isinstance(results, str | PathLike) else list(results)
     found = [one(x) for x in given]
     names = [
         Path(fspath(x)).name if isinstance(x, str | PathLike) else r.description.get("name") or ""

@@ -43,14 +43,14 @@ def kind_of(results: Sequence[ResultData], name: str, *, link: bool) -> Kind:
     order.insert(order.index("flows") + 1, "groups")
     found: set[str] = set()
     for table in [*order, "network"]:
-        for r in (r for r in results if not missing_table(table, r.reports)):
+        for r in (r for r in results if not missing_table(table, r.rows_of)):
             columns = numeric_columns(table, series_names(r, table) if table in SERIES else r.table(table).columns)
             found.update(columns)
             if name in columns:
                 over = table.endswith("_series")
                 theory = () if table == "groups" else _THEORY.get(name, ())
                 return Kind(name, f"{name} {'over time' if over else 'of each'}", f"quantity:{table}", theory, sample=over)
-    if lacking := next((why for r in results for t in order if (why := missing_table(t, r.reports)) and _is_of_flows(name)), ""):
+    if lacking := next((why for r in results for t in order if (why := missing_table(t, r.rows_of)) and _is_of_flows(name)), ""):
         raise UnknownNameError(lacking)
     if series_of(name):
         raise FairlaneError(f"no time series of {name}: set {SAMPLE}")

@@ -171,7 +171,7 @@ class View:
 
     def recorded(self) -> bool:
         """True if the result has an event trace in Parquet."""
-        return self.result.traced is not None and any(self.result.traced.glob("seed=*/*.parquet"))
+        return self.result.trace_folder is not None and any(self.result.trace_folder.glob("seed=*/*.parquet"))
 
     def events(self, events: str, columns: str, *, flows: Iterable[str] | None = None, links: Iterable[str] | None = None) -> pl.DataFrame:
         """Returns events of the selected runs in the order of time; an error without an event trace."""

@@ -171,7 +171,7 @@ class Given(WorkerPool):
         except BrokenExecutor:
             raise
         except RuntimeError as e:
-            raise WorkerError(f"the executor takes no more runs ({e}): {KEPT}") from e
+            raise WorkerError(f"the executor takes no more runs ({e}): {KEPT}") from None
         self._sent.add(future)
         future.add_done_callback(self._sent.discard)
         return future

@@ -96,10 +96,10 @@ class Dask(WorkerPool):
         self.address = self._given
         try:
             self._client = Client(self._given, timeout=CONNECT, set_as_default=False)
-        except (OSError, ValueError, TypeError) as e:
+        except (OSError, ValueError, TypeError):
             raise WorkerError(
                 f'no Dask scheduler answers at {self._given}: write cluster="tcp://HOST:PORT" as `dask scheduler` shows it'
-            ) from e
+            ) from None
 
     def close(self, *, hurry: bool) -> None:
         """Takes back the current runs, and leaves the cluster as it is."""
@@ -122,8 +122,8 @@ class Dask(WorkerPool):
         """Hands a run to the cluster."""
         try:
             return self._executors[-1].submit(work, task)
-        except Exception as e:
-            raise self.lost() from e
+        except Exception:
+            raise self.lost() from None
 
     def lost(self) -> WorkerError:
         """The scheduler is gone."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import FairlaneError, suggest
+from ...errors import FairlaneError, suggest
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..runs.result import Result
+    from ..result import Result
 
 
 @dataclass(frozen=True)

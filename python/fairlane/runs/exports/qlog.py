@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..errors import FairlaneError, suggest
+from ...errors import FairlaneError, suggest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ def qlog_bytes(part: Selection) -> bytes:
     import polars as pl
 
     result = part.result
-    if result.traced is None:
+    if result.trace_folder is None:
         raise FairlaneError("this result has no recorded events: run with --trace 'window,state,timeout,retransmit' -o DIR")
     known = (
         result.flows.filter((pl.col("seed") == part.seed) & (pl.col("transport") == "tcp"))["flow"].unique(maintain_order=True).to_list()

@@ -1,4 +1,4 @@
-"""`export`: writes a run in the format of another program."""
+"""Exports: one run in the format of another program."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.extras import need
-from ..base.files import save_bytes
-from ..base.outputs import new_file
-from ..errors import FairlaneError, suggest
+from ...base.files import save_bytes
+from ...base.outputs import new_file
+from ...errors import FairlaneError, suggest
 from .selection import Selection, sampled
 
 if TYPE_CHECKING:
-    from ..runs.result import Result
+    from ..result import Result
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,7 @@ def export(
     link: str | Iterable[str] = (),
     force: bool = False,
 ) -> Path:
-    """Writes one run of a result (default: the first) in the format of another program: "flent", "qlog" or "mahimahi".
-
-    `flow` and `link` select flows and links, if the format supports it (default: all). See `docs/guides/formats.md`.
-    """
-    need("tables")
+    """See `Result.export`."""
     known = {f.name: f for f in FORMATS}
     if format not in known:
         raise suggest(format, list(known), "format of export")

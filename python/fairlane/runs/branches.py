@@ -11,13 +11,13 @@ from ..base.extras import need
 from ..base.format import number, scale
 from ..base.metrics import unit, within
 from ..errors import FairlaneError, suggest
-from ..runs.simulation import Branches, Simulation
-from ..runs.tables import values
+from .simulation import Branches, Simulation
+from .tables import values
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..runs.result import Result
+    from .result import Result
 
 _TABLES = {"flows": "flow", "links": "link", "network": "network"}
 _MOST_ROWS = 20
@@ -120,7 +120,7 @@ class BranchComparison:
         return "\n".join([*lines, f"  {len(apart) - len(shown)} more metrics differ: see .frame()"] if len(apart) > len(shown) else lines)
 
 
-def compare_branches(first: Any, second: Any) -> BranchComparison:
+def compare_branches(first: Simulation | Branches, second: Simulation | Branches) -> BranchComparison:
     """Compares two simulations, or two equal sets of branches, at the same time of one run."""
     pair = [[s] if isinstance(s, Simulation) else s for s in (first, second)]
     if not all(isinstance(side, (list, Branches)) for side in pair):
@@ -146,9 +146,9 @@ def _rows(first: Result, second: Result) -> Iterator[BranchDifference]:
                         table,
                         labels.get(key, ""),
                         metric,
-                        stats.interval(xs, within=within(metric)),
-                        stats.interval(ys, within=within(metric)),
-                        stats.interval(_differences(xs, ys)),
+                        stats.interval(xs, within=within(metric), unit=unit(metric)),
+                        stats.interval(ys, within=within(metric), unit=unit(metric)),
+                        stats.interval(_differences(xs, ys), unit=unit(metric)),
                     )
 
 

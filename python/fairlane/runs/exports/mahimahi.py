@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..base.format import seconds
-from ..errors import FairlaneError, suggest
+from ...base.format import seconds
+from ...errors import FairlaneError, suggest
 
 if TYPE_CHECKING:
     from .selection import Selection
@@ -77,7 +77,7 @@ def _capacity(link: dict[str, Any], duration: int) -> Iterator[int]:
 
 
 def _rate(text: str) -> int:
-    from .. import _core
+    from ... import _core
 
     return round(_core.quantity("rate", text)[0])
 
@@ -86,7 +86,7 @@ def _carried(part: Selection, name: str) -> Iterator[int]:
     """Yields an opportunity per 1500 bytes that left the queue."""
     import polars as pl
 
-    if part.result.traced is None:
+    if part.result.trace_folder is None:
         raise FairlaneError(f"the link {name} has no rate and no recorded events: run with --trace")
     rows = part.result.trace().filter((pl.col("seed") == part.seed) & (pl.col("link") == name) & (pl.col("event") == "dequeue"))
     held = 0
