@@ -174,7 +174,7 @@ def test_a_result_prints_the_summary_of_the_command(tmp_path, monkeypatch, capsy
     printed = str(fl.run(tmp_path / "d.toml", "1..3"))
     # The head line of the command has the speed, too.
     assert printed.partition("\n\n")[2] == command.partition("\n\n")[2].rstrip() and printed.count("\n") > 8
-    assert printed.partition("\n\n")[0].endswith(" simulated, 3 runs, means with 95 % intervals")
+    assert printed.partition("\n\n")[0].endswith(" simulated, 3 runs (seeds 1 to 3), means with 95 % intervals")
 
 
 # --- changes --------------------------------------------------------------------------------------------------

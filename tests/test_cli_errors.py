@@ -269,6 +269,6 @@ def test_a_mistake_has_one_answer(args, expected, dumbbell):
 def test_python_names_have_a_suggestion():
     import fairlane as fl
 
-    for name, right in (("DropTail", "Droptail"), ("FQCodel", "FqCodel"), ("Networks", "Network")):
+    for name, right in (("DropTail", "queues.Droptail"), ("FQCodel", "queues.FqCodel"), ("Networks", "Network")):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}': did you mean '{right}'"):
             getattr(fl, name)

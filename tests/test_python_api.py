@@ -239,10 +239,10 @@ def test_seed_is_one_run_wherever_seeds_are_several(tmp_path):
     net = network()
     assert net.run(seed=3).seeds == fl.run(net, seed=3).seeds == [3] and net.run(2).seeds == net.run(seeds=2).seeds == [1, 2]
     assert net.run(seed=2).fingerprints == net.run(seeds=2).fingerprints[1:]
-    queues = fl.compare("red,codel", net, link="bottleneck", seed=4)
+    queues = fl.compare(net, queues="red,codel", link="bottleneck", seed=4)
     assert queues.seeds == [4] and "seed=4" in queues.command
     assert fl.Study(net, seed=5, metrics=["network.goodput"]).spec.seeds == (5,)
-    for call in (lambda: net.run("1..3", seed=2), lambda: fl.compare("red,codel", net, seeds=2, seed=3)):
+    for call in (lambda: net.run("1..3", seed=2), lambda: fl.compare(net, queues="red,codel", seeds=2, seed=3)):
         with pytest.raises(fl.FairlaneError, match="exclude each other"):
             call()
 

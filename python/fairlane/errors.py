@@ -106,12 +106,12 @@ def short(text: str, most: int = 80) -> str:
 def missing_attribute(module: str, name: str, known: Sequence[str]) -> AttributeError:
     """Returns the error for a name that a module lacks; other capitals and underscores are one step away.
 
-    >>> str(missing_attribute("fairlane", "DropTail", ["Droptail", "Red"]))
-    "module 'fairlane' has no attribute 'DropTail': did you mean 'Droptail'?"
+    >>> str(missing_attribute("fairlane", "DropTail", ["queues.Droptail", "queues.Red"]))
+    "module 'fairlane' has no attribute 'DropTail': did you mean 'queues.Droptail'?"
     """
     from difflib import get_close_matches
 
-    plain = {k.lower().replace("_", ""): k for k in sorted(known)}
+    plain = {k.rpartition(".")[2].lower().replace("_", ""): k for k in sorted(known)}
     word = name.lower().replace("_", "")
     near = [plain[word]] if word in plain else [plain[k] for k in get_close_matches(word, plain, n=1, cutoff=0.8)]
     return AttributeError(f"module {module!r} has no attribute {name!r}" + (f": did you mean {near[0]!r}?" if near else ""))

@@ -79,14 +79,15 @@ def run(
     for `Result.why`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
-    options = RunOptions(threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
-    return run_of(scenario, either(seeds, seed), options)
+    options = RunOptions(seed=seed, threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
+    return run_of(scenario, seeds, options)
 
 
 def run_of(scenario: str | PathLike[str] | Built, seeds: int | str | Iterable[int] | None, options: RunOptions) -> Result:
     """Runs a scenario file or network and issues the warnings; see `run`."""
-    rest = {k: v for k, v in options.items() if k != "sets"}
-    result = run_resolved(checked(scenario, options.get("sets", ())), seeds, **rest)  # type: ignore[arg-type]
+    rest = {k: v for k, v in options.items() if k not in ("sets", "seed")}
+    chosen = either(seeds, options.get("seed"))
+    result = run_resolved(checked(scenario, options.get("sets", ())), chosen, **rest)  # type: ignore[arg-type]
     warn(result.warnings)
     return result
 
