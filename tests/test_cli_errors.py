@@ -266,6 +266,46 @@ def test_a_mistake_has_one_answer(args, expected, dumbbell):
     assert sorted(where.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("links.bottleneck.queue=codel{target=10ms, limit=30p}", {"codel": {"target": "10ms", "limit": "30p"}}),
+        ("links.bottleneck.queue=red:ns2", {"red": {"limit": "50p", "measure": "bytes"}}),
+        ("links.bottleneck.queue=cake{flows=64}", {"cake": {"flows": 64}}),
+        ("flows.tcp.tcp=cubic{beta=0.8}", {"cubic": {"beta": 0.8}}),
+    ],
+)
+def test_set_takes_a_queue_as_compare_writes_it(setting, expected, dumbbell):
+    """The same text, in the shell and in Python."""
+    import fairlane as fl
+
+    path, _, value = setting.partition("=")
+    done = fairlane("run", str(dumbbell), "--set", setting, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    scenario = document["scenario"]
+    table = scenario["flows"]["tcp"]["tcp"]["cc"] if "tcp" in path else scenario["topology"]["dumbbell"]["bottleneck"]["queue"]
+    table = table if "tcp" in path else scenario["links"]["bottleneck"].get("queue", table)
+    ((name, values),) = expected.items()
+    assert {k: table[name][k] for k in values} == values
+    assert fl.run(dumbbell, sets={path: value}).fingerprints == document["fingerprints"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (
+            "links.bottleneck.queue=cak{flows=64}",
+            "cannot use links.bottleneck.queue=cak{flows=64}: unknown queue 'cak': did you mean 'cake'",
+        ),
+        ("links.bottleneck.queue=codel{target=10ms", "unknown queue"),
+        ("links.bottleneck.queue=codel{tarket=10ms}", "did you mean `target`"),
+    ],
+)
+def test_a_queue_that_set_cannot_take(setting, expected, dumbbell):
+    assert expected in check(fairlane("run", str(dumbbell), "--set", setting))
+
+
 def test_python_names_have_a_suggestion():
     import fairlane as fl
 

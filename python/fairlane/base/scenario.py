@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -81,11 +82,27 @@ def _near(name: str) -> str:
     return f"\n  = help: did you mean {' or '.join(printable(str(path.with_name(f))) for f in near)}?" if near else ""
 
 
+_REGISTRIES = {"queue": "queue", "cc": "cc", "tcp": "cc"}
+"""Keys whose value may be written as on the command line of `compare`: `codel{target=10ms}`, `red:ns2`."""
+_CHOICE = re.compile(r"\s*[A-Za-z][\w./-]*\s*(:\s*[\w./-]+\s*)?(\{.*\}\s*)?", re.S)
+
+
 def _set_pair(path: str, value: Any) -> tuple[str, str]:
     from .spec import plain
     from .toml import value as as_toml
 
-    return path, value if isinstance(value, str) else str(value) if isinstance(value, Quantity) else as_toml(plain(value))
+    if not isinstance(value, str):
+        return path, str(value) if isinstance(value, Quantity) else as_toml(plain(value))
+    key = path.rpartition(".")[2]
+    if key in _REGISTRIES and re.search("[:{]", value) and _CHOICE.fullmatch(value):
+        from .choices import choices
+
+        try:
+            (choice,) = choices(value, _REGISTRIES[key])
+        except FairlaneError as e:
+            raise FairlaneError(f"cannot use {path}={value}: {e}") from None
+        return path, as_toml({"cc": choice.value} if key == "tcp" else choice.value)
+    return path, value
 
 
 def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
