@@ -266,3 +266,16 @@ def test_a_network_is_read_from_a_resolved_scenario_too(tmp_path, root):
         file.write_text(json.dumps(net.resolve()))
         sets = {"duration": "2s", "warmup": "0s"}
         assert fl.Network.from_file(file).run(sets=sets).fingerprints == fl.run(file, sets=sets).fingerprints, example
+
+
+def test_tables_come_as_they_are_asked_for(monkeypatch):
+    from fairlane.runs import tables
+
+    result = pair().replace("sample", "100ms").run(seeds="1..2")
+    copied: list[str] = []
+    made = tables._columns_of
+    monkeypatch.setattr(tables, "_columns_of", lambda run, table: copied.append(table) or made(run, table))
+    assert result.value("utilisation", link="a-b").n == 2
+    assert set(copied) == {"links"}
+    assert result.flow_series.height > 60 and set(copied) == {"links", "flow_series"}
+    assert list(result._tables) == ["flows", "links", "network", "flow_series", "link_series"]

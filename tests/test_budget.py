@@ -20,6 +20,7 @@ from fairlane.base.files import read_input
 from fairlane.base.paths import join, split
 from fairlane.base.scenario import resolve
 from fairlane.runs.document import json_chunks
+from fairlane.runs.tables import columns
 from fairlane.runs.terminal import run_report
 
 SPACE = """
@@ -234,10 +235,10 @@ def test_a_run_may_begin_where_progress_is_told() -> None:
 
     def progress(_fraction: float, _runs: int, _events: int) -> bool:
         if not inner:
-            inner.append(fl.run(fl.Network.from_toml(DUMBBELL)).value("jain").mean)
+            inner.append(fl.Network.from_toml(DUMBBELL).run().value("jain").mean)
         return True
 
-    fl.run(fl.Network.from_toml(DUMBBELL.replace('"5s"', '"3000s"')), progress=progress)
+    fl.Network.from_toml(DUMBBELL.replace('"5s"', '"3000s"')).run(progress=progress)
     assert inner and 0 < inner[0] <= 1
     assert threading.active_count() < 50
 
@@ -308,16 +309,17 @@ def test_the_checks_of_this_file_can_hang(pipe: Path) -> None:
 
 @pytest.mark.parametrize("seeds", ["1", "1..3"])
 def test_the_document_in_pieces_is_the_document(seeds: str) -> None:
-    result = fl.run(fl.Network.from_toml(DUMBBELL), seeds)
+    result = fl.Network.from_toml(DUMBBELL).run(seeds)
     assert json.loads("".join(json_chunks(result))) == json.loads(json.dumps(result.document()))
     assert max(map(len, json_chunks(result))) < 8000
 
 
 def test_the_document_is_written_row_by_row() -> None:
     """Memory while writing a long table does not grow with its rows."""
-    flows = {n: fl.run(fl.Network.from_toml(DUMBBELL.replace("pairs = 3", f"pairs = {n}"))) for n in (3, 300)}
+    flows = {n: fl.Network.from_toml(DUMBBELL.replace("pairs = 3", f"pairs = {n}")).run() for n in (3, 300)}
     held = {}
     for n, result in flows.items():
+        assert result.value("goodput").n == 1 and all(columns(result, table) for table in ("flows", "links"))  # copied once, on first use
         tracemalloc.start()
         written = sum(len(piece) for piece in json_chunks(result))
         held[n] = (tracemalloc.get_traced_memory()[1], written)
@@ -327,7 +329,7 @@ def test_the_document_is_written_row_by_row() -> None:
 
 
 def test_lists_of_all_parts_are_not_made_for_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = fl.run(fl.Network.from_toml(DUMBBELL))
+    result = fl.Network.from_toml(DUMBBELL).run()
     monkeypatch.setattr(type(result), "scenario", property(lambda _: pytest.fail("the lists of all nodes, links and flows")))
     assert "expanded" not in json.loads(result.to_json())["scenario"]
     assert run_report(result, 1.0)

@@ -89,40 +89,48 @@ class _ResultTables(Mapping[str, "pl.DataFrame"]):
 
 
 class Tables(_ResultTables):
-    """Tables of all runs: the core's columns, replaced by polars frames on first access."""
+    """Tables of all runs: the core's columns, copied on first access, and replaced by a polars frame where one is asked for."""
 
     def __init__(self, runs: list[Any]) -> None:
         self._runs = runs
         self._seeds = [r.seed for r in runs]
         self._known = names_of("groups" if runs and runs[0].groups() else "flows")
-        self._columns = {name: [_columns_of(r, name) for r in runs] for name in self._known}
+        self._columns: dict[str, list[Columns]] = {}
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         """Returns the rows of all runs, with the seed as first column; empty without samples."""
         if name not in self._frames:
-            if name not in self._columns:
+            if name not in self._known:
                 raise KeyError(name)
             need("tables")
-            self._frames[name] = _frame(self._seeds, self._columns[name])
+            self._frames[name] = _frame(self._seeds, self._of(name))
             del self._columns[name]
         return self._frames[name]
 
     def columns(self, name: str) -> list[Columns]:
         """Returns the columns of one table, run by run, without a seed."""
-        return self._columns[name] if name in self._columns else _columns(self._frames[name])
+        return _columns(self._frames[name]) if name in self._frames else self._of(name)
+
+    def _of(self, name: str) -> list[Columns]:
+        if name not in self._columns:
+            self._columns[name] = [_columns_of(r, name) for r in self._runs]
+        return self._columns[name]
 
     def names(self, name: str) -> list[str]:
         """Returns the columns of a series."""
-        first = next((c for c in self._columns.get(name, ()) if c), None)
-        return ["seed", *first] if first else self._frames[name].columns if name in self._frames else []
+        if name in self._frames:
+            return self._frames[name].columns
+        first = next((c for c in self._of(name) if c), None)
+        return ["seed", *first] if first else []
 
     def some(self, name: str, wanted: Sequence[str]) -> pl.DataFrame:
         """Returns some columns of a series."""
         if name in self._frames:
             return self._frames[name].select(wanted)
-        runs: list[Columns] = [{c: run[c] for c in wanted if c != "seed"} for run in self._columns[name] if run]
-        return _frame([s for s, run in zip(self._seeds, self._columns[name], strict=True) if run], runs).select(wanted)
+        of = self._of(name)
+        runs: list[Columns] = [{c: run[c] for c in wanted if c != "seed"} for run in of if run]
+        return _frame([s for s, run in zip(self._seeds, of, strict=True) if run], runs).select(wanted)
 
     def write(self, name: str, path: Path) -> bool:
         """Writes a series as a file in constant memory; returns False without samples."""
