@@ -174,7 +174,6 @@ def test_pages_fit_their_screen(page, width, built):
 @pytest.mark.parametrize(
     ("words", "page"),
     [
-        ("hystart", "models/hystart"),
         ("bufferbloat", "guides/for-engineers"),
         ("L4S", "validation/testbed"),
         ("ECN", "models/ecn"),
