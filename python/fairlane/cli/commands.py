@@ -51,8 +51,8 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 _EPILOG = """
 Documents and tables go to standard output; --json prints one document instead of tables (docs/reference/json.md). Progress goes to
-standard error, and only to a terminal. If an output is not UTF-8, signs are replaced by similar ASCII ones, other letters by numbers such
-as \\u00e9; JSON, SVG and TOML use their own escapes.
+standard error, and only to a terminal. If the output is not UTF-8, other characters are replaced by similar ASCII ones, or by codes such as
+\\u00e9.
 
 Errors go to standard error with the place and a suggested fix; all errors of a file are reported together. Input is checked before
 anything is run or written. After an error, standard output is empty and no partial file is left behind; finished runs of a study, a tuning
@@ -63,8 +63,8 @@ plots and pages are written again. A folder with other contents is refused. Outp
 files written are listed at the end (with --json on standard error).
 
 --plugin FILE loads your own queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md): a Python
-file, or a shared library with congestion controls written in C; repeatable. Plug-ins, also those named in a study or a tune file, and the
-study.py of a reproduction run with all rights of your account: run only code that you trust.
+file, or a shared library written in C; repeatable. Plug-ins, also those named in a study or a tune file, and the study.py of a
+reproduction run with all rights of your account: run only code that you trust.
 
 \b
 Exit code:
@@ -155,7 +155,7 @@ def cli(ctx: click.Context) -> None:
 @click.option(
     "--partition",
     is_flag=True,
-    help="Show how the run would be split for several threads (set by --threads), or why it cannot be; nothing runs.",
+    help="Print how --threads would split the run, or why it cannot; nothing runs.",
 )
 @click.option(
     "-o",
@@ -438,7 +438,7 @@ def schema(which: str) -> None:
 @click.option("--against", type=click.Choice(["ns2", "ns3", "htsim"]), help="Alternate with another simulator on P1 or P2 and compare.")
 @plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: str | None) -> None:
-    """Measure the benchmarks P1-P6 (or NAMES): CPU time and memory per packet-hop, one packet over one link.
+    """Measure the benchmarks P1-P6 (or NAMES): CPU time and memory for each packet on each link.
 
     bench queues [NAMES]: the cost of each queue, alone and at the bottleneck of P1.
     """

@@ -20,8 +20,8 @@ from .seeds import SEED
 def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool, force: bool) -> None:
     """Import a recording of another program as a result folder: tables, time series and events.
 
-    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent file of flent, also compressed by
-    gzip. docs/guides/formats.md describes the conversion.
+    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent or .flent.gz file of
+    flent. docs/guides/formats.md describes the conversion.
     """
     from ..formats.imports import import_file, summary
 

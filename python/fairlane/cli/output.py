@@ -197,7 +197,7 @@ def _load_plugins(ctx: click.Context, _param: click.Parameter, files: tuple[str,
 
 plugin_option = click.option(
     "--plugin", "plugins", multiple=True, metavar="FILE", callback=_load_plugins, expose_value=False, is_eager=True,
-    help="Load your own queues or congestion controls: a Python file, or a shared library (.so) with congestion controls. "
+    help="Load your own queues or congestion controls: a Python file, or a shared library (.so) written in C. "
     "Its code runs with all rights of your account.",
 )  # fmt: skip
 """The option of every command that reads scenarios or names of algorithms."""

@@ -94,7 +94,8 @@ def compare(
 ) -> None:
     """Run the same scenario under several queues, congestion controls or other values, and report the differences.
 
-    All variants use the same seeds, so differences are paired; each has a confidence interval. Several options give all combinations.
+    All variants use the same seeds, so differences are paired; each has a confidence interval. Several of
+    --queues, --tcp and --vary give all combinations.
 
     Without --scenario: five TCP flows (NewReno) and a UDP stream at half the rate of their common 10 Mbit/s, 20 ms link.
     docs/guides/comparing.md shows how to write queues, congestion controls and levels.

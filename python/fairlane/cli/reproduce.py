@@ -15,12 +15,15 @@ from .output import emit, emit_json, notes, printed, render, step_bar
 @click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=completion.studies)
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim selects the experiments it depends on).")
 @click.option("--list", "as_list", is_flag=True, help="List the tables and figures of a study: id, title, runs, time; runs nothing.")
-@click.option("--quick", is_flag=True, help="Quick check: few replications of the paper's setup, other setups from the record.")
+@click.option(
+    "--quick", is_flag=True, help="Quick check: few replications of the paper's setup. Results of other setups come from the record."
+)
 @click.option(
     "--settings",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Sample N settings of the parameters the paper does not state; recorded ones count (default: those on record, 25 verified).",
+    help="Number of sampled settings of the parameters that the paper does not state, recorded ones included (default: the recorded ones, "
+    "of which 25 are rerun).",
 )
 @click.option(
     "--replay",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OPTIONS = (
     ("ip_version", "VERSION", "ipv4, ipv4-mapped-ipv6 or ipv6."),
     ("mtu", "BYTES", "MTU of the path [1500]."),
-    ("mss", "BYTES", "Segment size: a longer incoming packet of a script stands for several segments of it."),
+    ("mss", "BYTES", "Segment size: a longer packet in a script stands for several segments."),
     ("tolerance_usecs", "USECS", "Timing tolerance of a packet [4000]."),
     ("tolerance_percent", "PERCENT", "Timing tolerance as a percentage of the time since the previous event [12.5]."),
     ("tcp_ts_tick_usecs", "USECS", "Check that timestamps advance by one per this interval."),

@@ -46,7 +46,7 @@ def tune(
     plugins: tuple[str, ...],
     **workers: Any,
 ) -> None:
-    """Choose the queue of a link and its parameters: search, Pareto front, test on held-out scenarios.
+    """Search for the best queue of a link and its parameters, and test the result on held-out scenarios.
 
     FILE states the objectives and the candidate queues. docs/guides/tuning.md explains a tuning run; docs/reference/tuning.md lists every
     key. The same command resumes a stopped run. Plug-ins named in FILE are loaded: run only files that you trust. Needs Optuna:
