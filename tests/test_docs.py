@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+import fairlane as fl
 from conftest import ROOT
 from page_commands import blocks, ident, run_page
 
-PAGES = sorted(ROOT.glob("docs/guides/*.md"))
+PAGES = [ROOT / "AGENTS.md", *sorted(ROOT.glob("docs/guides/*.md"))]
 """tests/test_demo_environment.py runs the README and the two first pages."""
-ALL_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+ALL_PAGES = sorted([*ROOT.glob("*.md"), ROOT / "llms.txt", *ROOT.glob("docs/**/*.md")])
 MODELS = sorted(p for p in ROOT.glob("docs/models/*.md") if p.stem != "README")
 HEADINGS = ["What it is", "Source", "Deviations and why", "Parameters", "What it does not model", "Validation"]
 
@@ -98,3 +99,24 @@ def test_every_figure_is_in_the_table():
     names, drawable = shown.stdout.splitlines()
     assert names.split() == sorted(p.stem for p in (models / "img").glob("*.svg"))
     assert drawable == "True"
+
+
+def test_the_page_for_programs_has_ten_examples_without_a_warning(folder, recwarn):
+    """A model copies what it is shown: the examples are whole, of different kinds, and none of them warns."""
+    examples = [(block, line) for language, block, line in blocks(ROOT / "AGENTS.md") if language == "toml"]
+    assert len(examples) == 10 and sum(block.startswith("# study ") for block, _ in examples) == 1
+    used = set()
+    for block, _ in examples:
+        if not block.startswith("# study "):
+            result = fl.Network.from_toml(block).run(seeds="1..2")
+            assert result.warnings == [], block
+            used |= {kind for kind in ("topology", "wireless", "at") if result.scenario.get(kind)}
+    assert used == {"topology", "wireless", "at"}
+
+
+def test_llms_txt_has_the_form_of_llms_txt():
+    """llmstxt.org: a title, a summary as a quotation, and lists of links below headings."""
+    lines = (ROOT / "llms.txt").read_text("utf-8").splitlines()
+    assert lines[0] == "# fairlane" and lines[2].startswith("> ")
+    listed = [line for line in lines[lines.index("## Write a scenario") :] if line]
+    assert all(re.match(r"## |- \[[^\]]+\]\([^)]+\)(: .+)?$", line) for line in listed)

@@ -15,7 +15,7 @@ A simulation in ten lines::
     print(result.value("utilisation", link="bottleneck"))
 
 Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation` and `transports`;
-quantities that type checkers tell apart are in `units`.
+quantities with types of their own are in `units`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Quantities with their units, which type checkers tell apart: a delay is no rate.
+"""Quantities with their units, with types of their own: for a type checker a delay is no rate.
 
 >>> from fairlane import Network
 >>> from fairlane.units import Mbit, ms

@@ -72,7 +72,7 @@ class ResultData:
 
     @cached_property
     def rows_of(self) -> str:
-        """What a row of the result is about: "flows" or "groups", as the scenario says (`report`)."""
+        """Kind of row that the result has: "flows" or "groups", as the scenario says (`report`)."""
         return "groups" if "groups" in list(self._tables) else "flows"
 
     def _having(self, table: str) -> Mapping[str, pl.DataFrame]:
