@@ -113,8 +113,7 @@ def record(
     """Records a run from `begin` to `until` (default: the end), with branches such as "at=20s links.bottleneck.queue=codel".
 
     `lesson`: a TOML file with sentences at times of the run (`[[steps]]`) and questions with their answers (`[[questions]]`).
-    If the packets exceed `most` bytes, a sample of them is shown after the first part; drops, marks, queues and windows include all
-    packets.
+    If the packets exceed `most` bytes, a sample of them follows the first part; drops, marks, queues and windows include all packets.
     """
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)

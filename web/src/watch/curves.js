@@ -10,6 +10,7 @@ const LEAST_QUEUE = 0.1; // of the longest queue, for a link to have a line
 const MOST_POINTS = 1200;
 const AGAIN = 300; // milliseconds between two drawings of a live run
 const LEAST = 4; // stills per point of a rate: over single packets it jumps between zero and the link rate
+const CROSSINGS = 8; // of the slowest link, at least, per point of a rate: windows arrive in bursts
 const SHARE = 60; // points of a rate over the run
 
 /** Rate in Mbit/s of bytes between two stills. */
@@ -184,8 +185,13 @@ export class Curves {
         const { stills } = recording;
         const step = Math.max(1, Math.ceil(stills.length / MOST_POINTS));
         const some = stills.filter((_, i) => i % step === 0 || i === stills.length - 1);
-        const back = Math.max(LEAST, Math.round(some.length / SHARE));
-        const rows = part.lines.map((i) => some.map((s, n) => (part.value ? part.value(recording, s, i, this.model) : n > 0 ? part.over(recording, s, some[Math.max(0, n - back)], i) : null)));
+        const window = Math.max((recording.edge - recording.from) / SHARE, CROSSINGS * this.model.pace * 1e9);
+        let first = 0;
+        const begin = some.map((s, n) => {
+          while (first < n && some[first + 1].time <= s.time - window) first += 1;
+          return some[Math.max(0, Math.min(first, n - LEAST))];
+        });
+        const rows = part.lines.map((i) => some.map((s, n) => (part.value ? part.value(recording, s, i, this.model) : n > 0 ? part.over(recording, s, begin[n], i) : null)));
         return [some.map((s) => s.time / 1e9), ...rows];
       }),
     );

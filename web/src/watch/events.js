@@ -24,7 +24,8 @@ export class Events {
   }
 
   add(event) {
-    const key = `${event.kind} ${event.flow} ${event.kind === "rate" ? `${event.link} ${event.time}` : ""}`;
+    // Both directions of a link often change at once.
+    const key = `${event.kind} ${event.flow} ${event.kind === "rate" ? `${event.rate} ${event.time}` : ""}`;
     if (this.seen.has(key) || this.list.length >= MOST) return;
     // The first of a kind in the network stands out on the time line.
     const main = event.kind === "rate" || !this.seen.has(event.kind);
@@ -62,7 +63,7 @@ export class Events {
     }
     if (!before) return;
     for (let i = 0; i < recording.links; i += 1) {
-      if (recording.ofLink(before, i, "rate") !== recording.ofLink(now, i, "rate")) this.add({ time: before.time, kind: "rate", link: i, rate: recording.ofLink(now, i, "rate") });
+      if (recording.ofLink(before, i, "rate") !== recording.ofLink(now, i, "rate")) this.add({ time: now.time, kind: "rate", link: i, rate: recording.ofLink(now, i, "rate") });
     }
   }
 }

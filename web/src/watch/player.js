@@ -12,7 +12,7 @@ import { TimeLine } from "./timeline.js";
 import { View } from "./view.js";
 
 const FULL = "as fast as possible";
-const QUIET = 5e8; // nanoseconds of a live run to pass quickly while nothing moves
+const QUIET = 5e8; // nanoseconds of a live run to pass quickly while no flow runs
 
 export class Player {
   constructor(model, source, place) {
@@ -138,20 +138,30 @@ export class Player {
       else if (this.time >= source.edge) this.pause("End of the recording");
     } else if (source.live && !this.stepping) this.time = source.edge;
     if (this.time > before) this.pass(before);
-    this.state.blurred = this.loads || (this.playing && (this.full || this.speed > this.model.pace * BLUR));
+    this.state.blurred = this.loads || (this.playing && (this.full || this.steady > this.model.pace * BLUR));
     this.draw();
   }
 
   /** Sets the automatic speed: gaps in which nothing happens are crossed quickly. */
   hurry(seconds) {
-    let quiet = 0;
-    if (!this.views.some((v) => v.view.seen > 0) && !this.state.blurred) {
-      const next = this.source.live ? this.time + QUIET : (this.source.recordings[0].nearest(this.time, false) ?? this.source.edge);
-      quiet = Math.max(0, (next - this.time) / 1e9);
-      if (quiet < this.schedule.speed / 4) quiet = 0;
+    const recording = this.source.recordings[0];
+    let next = this.time;
+    if (!this.source.live) {
+      if (!(this.time >= this.asked && this.time < this.coming)) [this.asked, this.coming] = [this.time, recording.nearest(this.time, false) ?? this.source.edge];
+      next = this.coming;
+    } else {
+      const still = recording.still(this.time);
+      if (still && !this.model.flows.some((_, i) => recording.ofFlow(still, i, "begun") === 1)) next += QUIET;
     }
-    const speed = this.schedule.next(seconds, quiet);
+    // While a packet is on a link, its arrival is not farther away than the longest time on a link.
+    const quiet = (next - this.time) / 1e9;
+    const speed = this.schedule.next(seconds, quiet > 2 * this.model.pace ? quiet : 0);
     if (speed !== this.speed) this.setSpeed(speed);
+  }
+
+  /** Speed that decides whether packets are shown: a gap that is crossed quickly does not count. */
+  get steady() {
+    return this.scheduled ? this.schedule.speed : this.speed;
   }
 
   /** Shows the moments since a time. */
@@ -184,7 +194,7 @@ export class Player {
   }
 
   tell() {
-    this.timeline.update();
+    if (this.timeline.update() && this.acts) this.acts.knobs().then((now) => this.acts.pressed(now));
     this.timeline.show(this.time);
     this.state.links = this.curves.parts[2].lines;
     this.legend.linked(this.state.links);

@@ -4,14 +4,17 @@ import { make } from "../text.js";
 
 export const BLUR = 25; // above this multiple of the slowest link time per second, packets are visible for a frame or two only
 
+const STEPS = 300; // of a jump to a time, so that charts keep their shape
+
 /** Methods of the player. */
 export const running = {
   /** Advances a live run to a time as fast as possible. */
   async reach(time) {
     this.stepping = true;
     const to = Math.min(time, this.model.duration);
+    const step = (to - this.source.edge) / STEPS;
     while (this.source.edge < to && !this.source.over) {
-      const answer = await this.source.ask({ op: "go", to: Math.ceil(to), spend: 30000 });
+      const answer = await this.source.ask({ op: "go", to: Math.ceil(Math.min(to, this.source.edge + step)), spend: 30000 });
       if (answer.error || answer.over) break;
     }
     this.time = Math.min(Math.max(this.time, to), this.source.edge);
@@ -22,7 +25,7 @@ export const running = {
   mode() {
     if (!this.source.live || !this.source.socket) return;
     const large = this.model.links.length > 150 && this.state.show === "auto";
-    const loads = this.full || large || this.state.show === "loads" || this.speed > this.model.pace * BLUR;
+    const loads = this.full || large || this.state.show === "loads" || this.steady > this.model.pace * BLUR;
     if (loads === this.loads) return;
     this.loads = loads;
     this.source.ask({ op: "mode", oneOf: loads ? 0 : 1 });

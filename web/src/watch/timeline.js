@@ -28,10 +28,10 @@ export class TimeLine {
     return this.source.recordings[0]?.named.list ?? [];
   }
 
-  /** Shows the marks of all events so far. */
+  /** Shows the marks of all events so far; returns true if there are new ones. */
   update() {
     const version = this.source.recordings[0]?.named.version;
-    if (version === undefined || version === this.version) return;
+    if (version === undefined || version === this.version) return false;
     this.version = version;
     const main = this.events.filter((e) => e.main);
     const some = [...main, ...this.events.filter((e) => !e.main)].slice(0, MOST);
@@ -53,6 +53,7 @@ export class TimeLine {
         return made;
       }),
     );
+    return true;
   }
 
   jump(event) {
