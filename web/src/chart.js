@@ -284,7 +284,7 @@ export class Chart {
   legend() {
     const list = make("ul", { class: "legend-of" });
     this.spec.lines.forEach((line, i) => {
-      const look = dash(line.hue ?? 0).length ? "dashed" : "solid";
+      const look = line.hollow || dash(line.hue ?? 0).length ? "dashed" : "solid";
       const mark = line.hollow ? "mark hollow" : "mark";
       const swatch = make("i", { class: `${this.marks || line.bars ? mark : look}`, "aria-hidden": "true" });
       swatch.style.color = line.hue === null ? "var(--muted)" : variable(line.hue);

@@ -103,7 +103,7 @@ def links_over_time(result: ResultData) -> Chart | None:
         )
         if average.height:
             thinned = downsample(average["time"].to_numpy(), average["value"].to_numpy(), points_per_curve(2))
-            lines.append(Line("average queue length (of the discipline)", thinned.x, thinned.y, hue=1))
+            lines.append(Line("average queue length (of the discipline)", thinned.x, thinned.y, hue=lines[0].hue, hollow=True))
     caption = " ".join(x for x in (resolution_note(spans, False), seed_note(result)) if x)
     where = shown[0] if len(shown) == 1 else "the links with the longest queues"
     return Chart(

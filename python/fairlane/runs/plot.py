@@ -291,7 +291,9 @@ class Bars(_Part):
         several = len(self.result.seeds) > 1
         errors = [[iv.errors[side] * factor for _, iv in rows] for side in (0, 1)] if several else None
         heights, names = [m * factor for m in means], [textwrap.fill(name, _WRAP) for name, _ in rows]
-        look: dict[str, Any] = {"ecolor": theme.INK, "color": theme.HUES[0], "capsize": 3}
+        own_colours = colours(self.result, key)
+        shades = [theme.colour(own_colours.number(name, self.of[name])) for name, _ in rows]
+        look: dict[str, Any] = {"ecolor": theme.INK, "color": shades, "capsize": 3}
         if len(rows) > 6 or max(map(len, names), default=0) > 12:  # names side by side would touch
             axes.barh(range(len(rows)), heights, xerr=errors, height=0.7, **look)
             axes.set_yticks(range(len(rows)), names)

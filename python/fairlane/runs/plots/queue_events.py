@@ -12,6 +12,7 @@ import polars as pl
 from ...base.format import number
 from ...errors import FairlaneError
 from ...look import theme
+from ..colours import colours
 from ..curves import curves
 from .formula_curves import reach
 from .formulas import Routes, bandwidth_delay, md1_waiting, quantity
@@ -33,7 +34,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     link: Mapping[str, Any] = next((x for x in v.result.scenario["expanded"]["links"] if x["name"] == v.only), {})
     kind, params = _discipline(link)
     (queue,) = curves(v.result, "link_series", "queue", {"queue": [v.only]}, "mean", v.seeds, frame)
-    own = Ink(theme.HUES[0], "-", "o")
+    own = Ink(theme.colour(colours(v.result, "link").number(v.only)), "-", "o")
     pen.line("queue", queue.times, queue.values, own, width=0.8)
     if queue.low is not None and queue.high is not None:
         pen.band("queue", queue.times, queue.low, queue.high, own)
@@ -41,7 +42,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     if "avg" in frame.columns and frame["avg"].is_not_nan().any():
         (average,) = curves(v.result, "link_series", "avg", {"average": [v.only]}, "mean", v.seeds, frame)
         by = size if params.get("measure") == "bytes" and size else 1.0
-        pen.line("average", average.times, average.values / by, Ink(theme.HUES[1], (0, (5, 1.6)), "s"), width=1.3, role="average")
+        pen.line("average", average.times, average.values / by, Ink(theme.INK, (0, (5, 1.6)), "s"), width=1.3, role="average")
     _hits(pen, v, frame, queue.times, queue.values)
     top = max(float(np.nanmax(queue.values, initial=0)), *(float(np.nanmax(_end(d), initial=0)) for d in pen.drawn))
     pen.label(("time", "s"), (f"queue length of {v.only}", "packets"))

@@ -22,7 +22,7 @@ COLOURS = {
     "segment": theme.INK,
     "retransmission": theme.HUES[1],
     "acknowledged": theme.HUES[2],
-    "window": theme.HUES[4],
+    "window": theme.HUES[5],
     "SACK": theme.HUES[3],
     "dropped": theme.HUES[1],
     "marked": theme.HUES[0],
