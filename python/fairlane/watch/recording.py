@@ -29,6 +29,8 @@ OPENING = 8
 """Share of a sampled recording, one over this, in which every packet is followed at its beginning."""
 STEPS = 1200
 """Most samples of windows, queues and rates."""
+FEWEST = 60
+"""Fewest samples."""
 _VALUES = 4_000_000
 """Most values over all samples."""
 
@@ -148,14 +150,20 @@ def record_simulation(
     if lesson is not None:
         head["lesson"] = within(lesson, first, last)
     sim._core.advance(first * 1000)
-    one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
-    instants = _instants(head, first, last, [b.at for b in others])
+    steps = _steps(head)
+    one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, (), steps))
+    before = 0
     while True:
+        instants = _instants(head, first, last, [b.at for b in others], steps)
         opening = _opening(sim, instants, most // (OPENING * (len(others) + 1))) if one_of > 1 else first
         futures, data = _record(sim, first, others, (one_of, opening), instants)
-        if len(data) <= most or one_of >= 1 << 16:
+        if len(data) <= most or (steps == FEWEST and one_of >= 1 << 16):
             break
-        one_of *= 2
+        # Where fewer packets save little, the samples of the state are too many.
+        if before and len(data) > 0.8 * before and steps > FEWEST:
+            steps, before = max(FEWEST, steps // 2), 0
+        else:
+            one_of, before = one_of * 2, len(data)
     head |= {"mode": "replay", "from": first, "until": last, "oneOf": one_of, "opening": opening, "futures": futures}
     return Recording(head, data)
 
@@ -179,9 +187,11 @@ def save(
     return made
 
 
-def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int]) -> list[int]:
-    values = 9 * len(head["links"]) + 10 * len(head["flows"])
-    steps = max(60, min(STEPS, _VALUES // values))
+def _steps(head: Mapping[str, Any]) -> int:
+    return max(FEWEST, min(STEPS, _VALUES // (9 * len(head["links"]) + 10 * len(head["flows"]))))
+
+
+def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int], steps: int) -> list[int]:
     # Counters restart at the end of the warm-up: their values just before it complete the totals.
     also = {at for at in (*more, head["warmup"] - 1) if first < at < last}
     return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | also)
