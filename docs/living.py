@@ -1,12 +1,14 @@
-"""Draws the moving picture of the README, `python docs/living.py FILE.svg`: packets of an upload and a call on a home uplink, ten times slower.
+"""Draws the moving picture of the README: packets of an upload and a call on a home uplink, ten times slower.
 
-Every packet is one of a simulation, with its times in the queue and on the link. Whoever prefers reduced motion sees a moment of it.
+`python docs/living.py FILE.svg` writes it. Every packet is one of a simulation, with its times in the queue and on the link. For readers
+who prefer reduced motion, the picture shows one moment.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,7 +92,7 @@ def path(packet: Packet, fair: bool, top: float) -> list[tuple[float, float, flo
 
 def between(points: list[tuple[float, float, float]], time: float) -> tuple[float, float] | None:
     """Where a packet is at a time; None before it is sent and after its end."""
-    for (t0, x0, y0), (t1, x1, y1) in zip(points, points[1:], strict=False):
+    for (t0, x0, y0), (t1, x1, y1) in pairwise(points):
         if t0 <= time <= t1:
             share = (time - t0) / (t1 - t0) if t1 > t0 else 0.0
             return x0 + share * (x1 - x0), y0 + share * (y1 - y0)
@@ -109,9 +111,9 @@ def moving(packet: Packet, points: list[tuple[float, float, float]]) -> str:
     if not last:
         times, places = [*times, times[-1], "1"], [*places, AWAY, AWAY]
     return (
-        f'<use href="#{packet.flow}" x="-50"><animateTransform attributeName="transform" type="translate" dur="{SHOWN * SLOWER:g}s" '
+        f'<use href="#{packet.flow}"><animateTransform attributeName="transform" type="translate" dur="{SHOWN * SLOWER:g}s" '
         f'repeatCount="indefinite" keyTimes="{";".join(times)}" values="{";".join(places)}"/></use>'
-    ).replace(' x="-50"', "")
+    )
 
 
 def panel(title: str, result: fl.Result, fair: bool, top: float) -> str:
