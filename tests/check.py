@@ -21,9 +21,12 @@ FILES = {
         "base": "api atomic_files package packages python_api cli_errors startup",
         "bench": "cli bench_against",
         "claims": "claims papers paper_verdicts",
-        "cli": "output_encodings cli verbose width cli_errors outputs budget warnings mutations package startup first_minute demo_environment",
+        "cli": """
+            output_encodings cli verbose width cli_errors outputs budget warnings mutations package startup first_minute demo_environment
+            usability
+            """,
         "comparison": "compare compare_factors which_queue",
-        "docs": "audiences docs demo_environment glossary package readme registry site coming_from",
+        "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
         "formats": "hostile_files import export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",

@@ -76,7 +76,9 @@ def _write(name: str, file: str) -> None:
     for verb in ("run", "study", "tune"):
         text = text.replace(f"fairlane {verb} {name}.toml", f"fairlane {verb} {shown}")
     save_bytes(path, text.encode(), new=True)
-    emit("\n".join([f"wrote {file}: {about}", "", *(f"  fairlane {use.format(shown)}" for use in uses)]))
+    from ..look.sheet import Words
+
+    emit(render(Words(f"wrote {file}: {about}")) + "\n\n" + "\n".join(f"  fairlane {use.format(shown)}" for use in uses))
 
 
 def _check_name(path: Path, command: str = "") -> None:

@@ -136,8 +136,15 @@ def notes(lines: Iterable[str]) -> None:
 
 def wrote(paths: Iterable[Path], *, as_json: bool, quiet: bool) -> None:
     """Lists the files written: after the tables, or on stderr with a document."""
-    if not quiet and (names := [str(p) for p in paths]):
+    if not quiet and (names := [str(_from_here(p)) for p in paths]):
         (tell if as_json else emit)(one_line(f"wrote {', '.join(names)}"))
+
+
+def _from_here(path: Path) -> Path:
+    from pathlib import Path
+
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
 
 
 def line_width() -> int:
