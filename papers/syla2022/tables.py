@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlane.papers import Built, Compared, Comparison, Paper, Picture, Results, Row, compare, drawings, factors_of, row_of
+from fairlane.papers import Built, Compared, Comparison, Paper, Picture, Results, Row, charts, compare, drawings, factors_of, row_of
 
 from .text import outcomes
 
@@ -61,7 +61,33 @@ class BuildsTables(Paper):
         built = Built(compare(rows, published), rows, group_by=("metric", "queue", "cbr_rate_mbps"))
         built.comparison.rows = [_flagged(c) for c in built.comparison.rows]
         built.notes = [self._counting()]
+        panels = [self._by_streams(built.comparison.rows, m, f"{m.replace('_', ' ')}, {UNITS[m]}") for m in list(UNITS)[:4]]
+        caption = "Filled: ours, with 95 % intervals; hollow: published; crossed: published, more than the link can carry."
+        built.pictures.append(Picture("table2", self.title_of("table2"), caption, panels))
         return built
+
+    @staticmethod
+    def _by_streams(rows: Sequence[Compared], metric: str, title: str) -> charts.Lines:
+        """One metric of each variant, published and ours, for each queue and rate of the streams."""
+        of = {tuple(dict(x.factors)[k] for k in ("tcp", "queue", "cbr_rate_mbps")): x for x in rows if x.metric == metric}
+        places = list(dict.fromkeys(key[1:] for key in of))
+        curves = []
+        for tcp in dict.fromkeys(key[0] for key in of):
+            at = [of.get((tcp, *place)) for place in places]
+            curves.append(
+                charts.Curve(
+                    tcp,
+                    [float(i) for i in range(len(places))],
+                    [x and x.ours for x in at],
+                    [x and x.low for x in at],
+                    [x and x.high for x in at],
+                    published=[x and x.published for x in at],
+                    crossed=[bool(x and x.impossible) for x in at],
+                )
+            )
+        names = [f"{queue}, {rate}" for queue, rate in places]
+        log = metric != "mean_delay"
+        return charts.Lines(curves, charts.Axes(title, "queue, Mbit/s of a stream", title, log_y=log, names=names))
 
     def _counting(self) -> str:
         """How packets are counted in the setting of these tables."""

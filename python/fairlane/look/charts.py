@@ -39,6 +39,8 @@ class Axes:
     log_x: bool = False
     log_y: bool = False
     ticks: Sequence[float] = field(default_factory=tuple)
+    names: Sequence[str] = ()
+    """Names of the positions 0, 1, 2... of the x axis, where it has no numbers."""
     size: tuple[float, float] = (3.9, 2.85)
 
 
@@ -70,7 +72,10 @@ class Lines:
             _plain_ticks(ax)
         else:
             ax.set_ylim(*span(self.curves))
-        if self.axes.ticks:
+        if self.axes.names:
+            ax.set_xticks(range(len(self.axes.names)), list(self.axes.names))
+            ax.set_xlim(-0.3, len(self.axes.names) - 0.7)
+        elif self.axes.ticks:
             ax.set_xticks(list(self.axes.ticks), [f"{t:g}" for t in self.axes.ticks])
         ax.minorticks_off()
         ax.grid(axis="x", visible=False)

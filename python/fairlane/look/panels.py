@@ -66,4 +66,5 @@ def _lines(p: Lines, name: str) -> Chart:
     a = p.axes
     return Chart(
         name, a.title, a.x, a.y, lines, ends=("low", "high"), from_zero=span(p.curves)[0] <= 0, log_x=a.log_x, log_y=a.log_y, ticks=a.ticks,
+        names=a.names,
     )  # fmt: skip
