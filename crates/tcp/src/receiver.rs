@@ -44,8 +44,8 @@ struct Gaps {
     blocks: Blocks,
     /// Duplicate to report (RFC 2883); empty if none.
     duplicate: Block,
-    /// A sequence number in each of the latest changed blocks, latest first (RFC 2018 section 4); 0: none.
-    recent: [u64; RECENT],
+    /// The latest changed blocks, latest first (RFC 2018 section 4); those that end at or below `nxt` are gone, as are all behind an empty one.
+    recent: [Block; RECENT],
 }
 
 /// Urgency of the acknowledgment that is due.
@@ -203,7 +203,7 @@ impl Receiver {
     #[cold]
     pub(crate) fn starts_block(&self, start: u64, end: u64, count: usize) -> bool {
         let Some(gaps) = &self.gaps else { return false };
-        let last = gaps.recent.iter().take(count).filter_map(|&seq| gaps.blocks.holding(seq));
+        let last = gaps.recent.iter().take(count).filter(|b| b.end > self.nxt);
         let mut found = 0;
         for b in last {
             if b.end == start || b.start == end {
@@ -231,21 +231,11 @@ impl Receiver {
             seg.add_sack(duplicate);
             room -= 1;
             // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
-            containing = Some(duplicate.start);
+            containing = gaps.blocks.holding(duplicate.start);
         }
-        let mut written = [0; RECENT + 1];
-        let mut n = 0;
-        for seq in containing.into_iter().chain(gaps.recent.into_iter().take_while(|&seq| seq != 0)) {
-            if n >= room {
-                break;
-            }
-            if let Some(b) = gaps.blocks.holding(seq)
-                && !written[..n].contains(&b.start)
-            {
-                seg.add_sack(b);
-                written[n] = b.start;
-                n += 1;
-            }
+        let recent = gaps.recent.iter().take_while(|b| b.end != 0).filter(|&&b| b.end > self.nxt && Some(b) != containing);
+        for &b in containing.iter().chain(recent).take(room) {
+            seg.add_sack(b);
         }
     }
 
@@ -280,21 +270,23 @@ impl Receiver {
 impl Gaps {
     /// Stores data beyond a hole.
     fn store(&mut self, start: u64, end: u64, memory: usize) {
-        if self.recent[0] != 0 && self.blocks.lengthen_last(Block { start: self.recent[0], end: start }, end) {
+        let latest = Block { start: self.recent[0].start, end: start };
+        if self.recent[0] == latest && self.blocks.lengthen_last(latest, end) {
             // More of the block that changed last, behind all others.
+            self.recent[0].end = end;
             return;
         }
-        let (Block { start, end }, duplicate) = self.blocks.add(Block { start, end });
+        let (joined, duplicate) = self.blocks.add(Block { start, end });
         if let Some(duplicate) = duplicate {
             self.duplicate = duplicate;
         }
         // RFC 2018 section 4: the block with the latest segment first, then those reported most recently.
-        let mut kept = [0; RECENT];
-        kept[0] = start;
+        let mut kept = [Block::default(); RECENT];
+        kept[0] = joined;
         let mut n = 1;
-        for &r in &self.recent {
-            if n < memory && r != 0 && !(start..end).contains(&r) {
-                kept[n] = r;
+        for &b in &self.recent {
+            if n < memory && b.end != 0 && !(joined.start..joined.end).contains(&b.start) {
+                kept[n] = b;
                 n += 1;
             }
         }
