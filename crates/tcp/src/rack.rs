@@ -47,7 +47,8 @@ pub(crate) struct Rack {
     dsack_round: u64,
     /// D-SACKs counted so far.
     pub(crate) dsacks: u32,
-    /// Retransmissions in the order they left: index, time.
+    /// Retransmissions in the order they left, index and time: those sent before the latest segment that arrived, and those after.
+    pub(crate) passed: VecDeque<(u32, Time)>,
     pub(crate) again: VecDeque<(u32, Time)>,
     pub(crate) awaited: ProbeTimer,
     /// SND.NXT when the loss probe was sent (TLP.end_seq); 0: none.
@@ -75,6 +76,7 @@ impl Default for Rack {
             persist: PERSISTENCE,
             dsack_round: 0,
             dsacks: 0,
+            passed: VecDeque::new(),
             again: VecDeque::new(),
             awaited: ProbeTimer::Nothing,
             probe_end: 0,

@@ -2,6 +2,7 @@
 
 mod ack_log;
 pub(crate) mod audit;
+mod bits;
 mod fack;
 mod fin;
 mod loss_detection;
@@ -11,6 +12,7 @@ mod sack;
 
 use crate::ack_log::AckLog;
 use crate::sent::{FIN, KARN, LOST, RESENT, SACKED, Sent};
+use fairlane_engine::steps::step;
 use fairlane_net::Block;
 use fairlane_units::Time;
 
@@ -48,6 +50,8 @@ pub(crate) struct Scoreboard {
     pub(crate) marked: u64,
     /// Latest blocks received, to skip known ones; none before the first.
     pub(crate) seen: Option<Box<[Block; 4]>>,
+    /// Sets of segments, if the ring is large.
+    bits: Option<Box<bits::Bits>>,
     /// Changes by the current acknowledgment, if the log is enabled.
     pub(crate) log: Option<Box<AckLog>>,
 }
@@ -77,6 +81,7 @@ impl Scoreboard {
         resent: 0,
         marked: 0,
         seen: None,
+        bits: None,
         log: None,
     };
     #[inline]
@@ -153,7 +158,9 @@ impl Scoreboard {
             bigger[i as usize & mask] = *self.at(i);
             i = i.wrapping_add(1);
         }
+        step(bigger.len());
         self.ring = bigger;
+        self.remake_bits();
     }
 
     /// Sending time of the first segment below `ack` that was sent once and is not SACKed.
@@ -199,6 +206,7 @@ impl Scoreboard {
     fn pop_marked(&mut self, ack: u64, waiting: bool, mut timed: Option<Time>) -> Option<Time> {
         let mut again = false;
         while self.head != self.tail {
+            step(1);
             let slot = self.slot(self.head);
             let s = self.ring[slot];
             if s.end() > ack {
@@ -238,11 +246,12 @@ impl Scoreboard {
         if s.is(SACKED) {
             self.sacked -= len;
             self.resent -= if s.is(RESENT) { len } else { 0 };
+            self.set_sacked(self.head, false);
             if !before(self.head, self.edge) {
                 self.leave_edge(self.head, len);
             }
         } else {
-            self.unmark(s);
+            self.unmark(self.head, s);
         }
     }
 
@@ -256,12 +265,12 @@ impl Scoreboard {
     }
 
     /// Removes a segment that is not SACKed from `lost`, `pending` and `resent`.
-    fn unmark(&mut self, s: Sent) {
+    fn unmark(&mut self, i: u32, s: Sent) {
         let len = u64::from(s.len);
         if s.is(LOST) {
             self.lost -= len;
             if !s.is(RESENT) {
-                self.pending -= 1;
+                self.set_pending(i, false);
             }
         }
         if s.is(RESENT) {
@@ -309,10 +318,13 @@ impl Scoreboard {
             s.flags |= RESENT;
             self.resent += u64::from(s.len);
             if s.is(LOST) {
-                self.pending -= 1;
+                self.set_pending(i, false);
+            }
+            if let Some(resent) = self.bits.as_mut().and_then(|bits| bits.resent.as_mut()) {
+                resent.push_back((i, now));
             }
         }
-        *s
+        self.ring[slot]
     }
 }
 

@@ -1,5 +1,8 @@
 use super::*;
+use crate::rack::Rack;
 use fairlane_testkit::cases;
+use fairlane_testkit::growth::assert_logarithmic;
+use fairlane_units::Dur;
 use proptest::prelude::*;
 
 const MSS: u32 = 100;
@@ -163,10 +166,15 @@ proptest! {
     /// The sums kept up to date equal the definitions, whatever happens.
     /// Also RFC 6675 section 4; RFC 8985 section 4; RFC 9937 section 6.2.
     #[test]
-    fn sums_equal_definitions(operations in prop::collection::vec(operation(), 1..200), threshold in 1..4_usize) {
+    fn sums_equal_definitions(operations in prop::collection::vec(operation(), 1..200), threshold in 1..4_usize, large in any::<bool>()) {
         let mut b = Scoreboard::default();
         let mut m = Model::default();
         let mut next = 1;
+        for _ in 0..if large { 150 } else { 0 } {
+            b.push(Sent { seq: next, at: Time::ZERO, len: MSS, flags: 0 });
+            m.segs.push((next, 0));
+            next += 100;
+        }
         for op in operations {
             let una = m.segs.first().map_or(next, |s| s.0);
             match op {
@@ -213,10 +221,68 @@ proptest! {
                     m.segs[i].1 |= LOST;
                 }
             }
+            prop_assert_eq!(b.audit(m.segs.first().map_or(next, |s| s.0), next, false), Ok(()));
+            let open = m.segs.iter().rposition(|s| s.1 & SACKED == 0);
+            prop_assert_eq!(b.last_unsacked().map(|i| b.at(i).seq), open.map(|k| m.segs[k].0));
+            let sacked = m.segs.iter().filter(|s| s.1 & SACKED != 0).count();
+            prop_assert_eq!(b.sacked_segments(3) as usize, sacked.min(3));
             prop_assert_eq!(b.pipe(), m.pipe());
             prop_assert_eq!(b.outstanding(), m.segs.len() as u64 * 100);
             prop_assert_eq!(b.sacked(), m.segs.iter().filter(|s| s.1 & SACKED != 0).count() as u64 * 100);
             prop_assert_eq!(b.has_pending(), m.segs.iter().any(|s| s.1 & (LOST | RESENT) == LOST));
         }
+    }
+}
+
+/// Every second of `n` segments is lost. SACK blocks arrive, and retransmissions leave; of these every second is lost again, so that marks go
+/// back and forth over the board. All that an acknowledgment may ask is asked.
+fn recover(n: usize, stride: usize) -> usize {
+    let mut b = board(n as u64);
+    let mut rack = Rack::default();
+    (rack.rtt, rack.min_rtt) = (Dur::from_ps(n as u64), Dur::from_ps(n as u64));
+    let ask = |b: &mut Scoreboard, rack: &mut Rack, now: u64| {
+        let now = Time::from_ps(now);
+        b.rack_originals(rack, Dur::from_ps(n as u64 / 4), now);
+        b.rack_again(rack, Dur::from_ps(n as u64 / 4), now);
+        b.find_lost(3, MSS);
+        if let Some(i) = b.first_pending() {
+            b.resend(i, now, true);
+            rack.again.push_back((i, now));
+        }
+        if let Some(i) = b.first_unmarked() {
+            b.resend(i, now, true);
+        }
+        b.last_unsacked();
+        b.sacked_segments(3);
+        b.second_lost();
+        b.lost_again();
+    };
+    let mut now = n as u64;
+    for k in (1..n as u64).step_by(2) {
+        now += 2;
+        b.sack(block(k, k + 1), false);
+        (rack.xmit_ts, rack.end_seq) = (Time::from_ps(k), 1 + (k + 1) * 100);
+        ask(&mut b, &mut rack, now);
+    }
+    for k in 0..n / 4 {
+        now += 2;
+        let i = (4 * (k * stride % (n / 4))) as u64;
+        // With the SACKed segments on either side.
+        b.sack(block(i.saturating_sub(1), i + 2), false);
+        (rack.xmit_ts, rack.end_seq) = (b.at(i as u32).at.max(rack.xmit_ts), 1 + (i + 1) * 100);
+        if k % 2 == 0 {
+            b.mark_lost_again((i as u32 + 2) % n as u32);
+        }
+        ask(&mut b, &mut rack, now);
+    }
+    b.pop(1 + n as u64 * 100, false);
+    assert!(b.is_empty());
+    2 * n
+}
+
+#[test]
+fn steps_per_acknowledgment_are_bounded() {
+    for stride in [1, 611] {
+        assert_logarithmic(&format!("scoreboard, stride {stride}"), 1000, |n| recover(n, stride));
     }
 }

@@ -36,6 +36,7 @@ impl Scoreboard {
             i = i.wrapping_add(1);
         }
         hold("the board ends at SND.NXT", seq == nxt)?;
+        self.audit_bits()?;
         hold("bytes out", out == self.out)?;
         hold("bytes SACKed", sacked == self.sacked)?;
         hold("bytes lost", lost == self.lost)?;

@@ -3,6 +3,7 @@
 use crate::ack_log::SegmentEvent;
 use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{LOST, RESENT, SACKED, Sent};
+use fairlane_engine::steps::step;
 
 impl Scoreboard {
     /// Marks all outstanding data as lost, and divides it again into segments of at most `smss` bytes.
@@ -26,6 +27,7 @@ impl Scoreboard {
     pub(crate) fn find_lost(&mut self, segments: u32, smss: u32) {
         let bytes = u64::from(segments - 1) * u64::from(smss);
         while before(self.edge, self.high) {
+            step(1);
             let i = self.edge;
             let s = *self.at(i);
             if s.is(SACKED) {
@@ -50,7 +52,7 @@ impl Scoreboard {
             self.lost += u64::from(s.len);
             self.marked += u64::from(s.len);
             if s.flags & RESENT == 0 {
-                self.pending += 1;
+                self.set_pending(i, true);
                 if before(i, self.next_lost) {
                     self.next_lost = i;
                 }
@@ -85,6 +87,7 @@ impl Scoreboard {
                 lost += u64::from(s.len);
                 pending += 1;
             }
+            step(1);
             i = i.wrapping_add(1);
         }
         (self.lost, self.sacked, self.pending, self.resent) = (lost, sacked, pending, 0);
@@ -95,6 +98,7 @@ impl Scoreboard {
             self.high = self.head;
             self.seen = None;
         }
+        self.remake_bits();
     }
 
     /// Clears the marks of lost segments when recovery is over, with `forget` also those of SACKed ones.
@@ -109,23 +113,28 @@ impl Scoreboard {
             sacked += if is { u64::from(s.len) } else { 0 };
             runs += u32::from(is && !was);
             was = is;
+            step(1);
             i = i.wrapping_add(1);
         }
         (self.lost, self.pending, self.resent) = (0, 0, 0);
         (self.sacked, self.above, self.runs) = (sacked, sacked, runs);
         self.edge = self.head;
         self.next_lost = self.head;
-        self.checked = self.head;
+        self.judge_again();
         if forget {
             self.high = self.head;
             self.seen = None;
         }
+        self.remake_bits();
     }
 
     /// NextSeg rule 1 (RFC 6675 section 4): the first segment that is lost and not retransmitted.
     pub(crate) fn first_pending(&mut self) -> Option<u32> {
         if self.pending == 0 {
             return None;
+        }
+        if let Some(first) = self.next_pending() {
+            return Some(first);
         }
         while self.next_lost != self.tail {
             let s = self.at(self.next_lost);
@@ -138,22 +147,27 @@ impl Scoreboard {
     }
 
     /// NextSeg rule 3: the first segment below the highest SACKed one that is not lost, SACKed or retransmitted.
-    pub(crate) fn first_unmarked(&self) -> Option<u32> {
-        let mut i = self.edge;
-        while before(i, self.high) {
-            if self.at(i).flags & (SACKED | LOST | RESENT) == 0 {
-                return Some(i);
-            }
+    pub(crate) fn first_unmarked(&mut self) -> Option<u32> {
+        let mut i = self.unmarked_from(None);
+        while before(i, self.high) && self.at(i).flags & (SACKED | LOST | RESENT) != 0 {
+            step(1);
             i = i.wrapping_add(1);
         }
-        None
+        self.unmarked_from(Some(i));
+        before(i, self.high).then_some(i)
     }
 
     /// NextSeg rule 4: the last segment that is not SACKED.
     pub(crate) fn last_unsacked(&self) -> Option<u32> {
+        if !self.is_empty()
+            && let Some(last) = self.last_open()
+        {
+            return Some(last);
+        }
         let mut i = self.tail;
         while i != self.head {
             i = i.wrapping_sub(1);
+            step(1);
             if !self.at(i).is(SACKED) {
                 return Some(i);
             }

@@ -3,6 +3,7 @@
 use crate::ack_log::SegmentEvent;
 use crate::scoreboard::{Scoreboard, before};
 use crate::sent::{COUNTED, LOST, RESENT, SACKED, Sent};
+use fairlane_engine::steps::{log_step, step};
 use fairlane_net::Block;
 
 impl Scoreboard {
@@ -10,6 +11,7 @@ impl Scoreboard {
     pub(crate) fn sacked_below(&self, ack: u64) -> u64 {
         let (mut bytes, mut i) = (0, self.head);
         while self.has_sacked() && i != self.tail && self.at(i).seq < ack {
+            step(1);
             let s = self.at(i);
             bytes += if s.is(SACKED) { s.data() } else { 0 };
             i = i.wrapping_add(1);
@@ -22,6 +24,7 @@ impl Scoreboard {
     /// Index of the first segment that ends above `seq`, among `head..tail`.
     fn find(&self, seq: u64) -> u32 {
         let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
+        log_step(hi as usize);
         // A new block mostly follows the highest SACKed segment.
         let known = self.high.wrapping_sub(self.head);
         if known < hi && self.at(self.high).seq <= seq {
@@ -67,11 +70,12 @@ impl Scoreboard {
             if s.end() > block.end {
                 break;
             }
+            step(1);
             if s.seq >= block.start && !s.is(SACKED) {
                 newly += u64::from(s.len);
                 self.mark_sacked(i, s, keeps);
             }
-            i = i.wrapping_add(1);
+            i = self.next_open(i.wrapping_add(1));
         }
         newly
     }
@@ -99,12 +103,13 @@ impl Scoreboard {
         {
             log.delivered.push(SegmentEvent::new(i, &s));
         }
-        self.unmark(s);
+        self.unmark(i, s);
         let kept = if keeps { s.flags & RESENT } else { 0 };
         self.resent += if kept == 0 { 0 } else { len };
         let slot = self.slot(i);
         self.ring[slot].flags = s.flags & !(LOST | RESENT) | kept | SACKED | COUNTED;
         self.sacked += len;
+        self.set_sacked(i, true);
         let next = i.wrapping_add(1);
         if before(self.high, next) {
             self.high = next;

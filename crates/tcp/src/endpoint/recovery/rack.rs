@@ -4,7 +4,8 @@
 //! originals, so a lost retransmission is detected again without a timeout. The tail loss probe of the same RFC is in `tlp.rs`.
 //!
 //! Originals leave in order of sequence, so one index on the scoreboard (`checked`) separates those already judged; retransmissions are
-//! listed in the order they left. An acknowledgment examines only segments that may have become lost.
+//! listed in the order they left. An acknowledgment examines only segments that may have become lost, and of those that wait the first
+//! and the last.
 //!
 //! Deviations: a D-SACK for a loss probe does not widen the reordering window (it does not report reordering; as Linux). A retransmission
 //! lost during recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control
@@ -185,7 +186,7 @@ impl<C: CongestionControl> Tcp<C> {
         let Some(mut rack) = self.ext.get_mut(|m| m.rack.take()) else { return };
         (rack.probe_end, rack.awaited) = (0, ProbeTimer::Nothing);
         cx.timers.cancel(TimerId::Probe);
-        self.tx.board.checked = self.tx.board.head;
+        self.tx.board.judge_again();
         let mut i = self.tx.board.head;
         while i != self.tx.board.tail {
             if i == self.tx.board.head || rack.remaining(self.tx.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
