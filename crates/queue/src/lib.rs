@@ -50,6 +50,7 @@ pub use sched::mark::{Colour, Marker, Meter, MeterMode, MeterPer};
 pub use sched::prio::{Prio, PrioParams};
 pub use sched::sfq::{Sfq, SfqParams};
 pub use sched::tbf::{Tbf, TbfParams};
+pub use sched::waiting::Waiting;
 pub use sched::wf2q::{Wf2q, Wf2qParams};
 pub use sched::wfq::{Wfq, WfqClock, WfqParams};
 pub use sched::wrr::{RrParams, TurnUnit, Wrr, WrrParams};

@@ -9,6 +9,7 @@ mod ecn;
 mod fast_open;
 mod gauges;
 mod groups;
+mod growth;
 mod links;
 mod mobility;
 mod parallel;

@@ -2,8 +2,8 @@
 
 use fairlane_engine::steps::steps;
 
-/// Sizes at which the cost is compared are the first one, four times and sixteen times as many.
-const SIZES: [usize; 3] = [1, 4, 16];
+/// The cost is compared at the first size, at four times and at sixteen times as many.
+const TIMES: [usize; 3] = [1, 4, 16];
 /// Steps per packet that do not count as growth: a structure changes its shape in steps, such as powers of two.
 const SLACK: f64 = 8.0;
 /// Factor allowed beyond the ratio of the logarithms. Linear growth has 4 and 16 here, a square root 2 and 4.
@@ -14,26 +14,28 @@ const MARGIN: f64 = 1.5;
 ///
 /// # Panics
 ///
-/// If the steps grow faster, or if `run` takes no step at all.
+/// If the steps grow faster.
 pub fn assert_logarithmic(what: &str, first: usize, mut run: impl FnMut(usize) -> usize) {
+    assert_costs_logarithmic(what, first, |n| {
+        let before = steps();
+        let packets = run(n);
+        (steps() - before) as f64 / packets as f64
+    });
+}
+
+/// [`assert_logarithmic`] for a `cost` that has the steps per packet of a part of the work.
+///
+/// # Panics
+///
+/// If the cost grows faster.
+pub fn assert_costs_logarithmic(what: &str, first: usize, cost: impl FnMut(usize) -> f64) {
     if !cfg!(debug_assertions) {
         return;
     }
-    let mut cost = |n: usize| {
-        let before = steps();
-        let packets = run(n);
-        assert!(packets > 0, "{what}: no packet with {n}");
-        (steps() - before) as f64 / packets as f64
-    };
-    let costs = SIZES.map(|times| cost(first * times));
-    for (&steps, times) in costs.iter().zip(SIZES) {
-        let growth = ((first * times) as f64).ln() / (first as f64).ln();
-        let most = costs[0] * growth * MARGIN + SLACK;
-        assert!(
-            steps <= most,
-            "{what}: the steps per packet grow faster than log n: {costs:.1?} with {first}, {} and {}",
-            first * SIZES[1],
-            first * SIZES[2]
-        );
+    let sizes = TIMES.map(|times| first * times);
+    let costs = sizes.map(cost);
+    for (cost, n) in costs.iter().zip(sizes) {
+        let most = costs[0] * (n as f64).ln() / (first as f64).ln() * MARGIN + SLACK;
+        assert!(*cost <= most, "{what}: {costs:.1?} steps per packet at {sizes:?} grow faster than log n");
     }
 }

@@ -29,10 +29,10 @@ pub(crate) mod wred;
 #[cfg(test)]
 mod testing;
 
+use crate::sched::waiting::Waiting;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, DropReason, FlowId, Packet};
 use fairlane_units::Time;
-use std::collections::VecDeque;
 
 /// Decision of a law on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct LawCx<'a> {
     /// Backlog without the packet in question.
     pub held: Backlog,
     /// The packets waiting, in order, without the packet in question.
-    pub queue: &'a VecDeque<Packet>,
+    pub queue: &'a Waiting,
 }
 
 /// An active queue management algorithm, or none.

@@ -159,6 +159,7 @@ impl Law for Pi2 {
 mod tests {
     use super::*;
     use crate::law::testing::{Bench, pkt};
+    use crate::sched::waiting::Waiting;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Dur::from_ms(ms)
@@ -185,10 +186,11 @@ mod tests {
         assert_eq!(b.timer(at(32), 1000), Some(at(64)));
         let first = 0.3125 * 0.010 + 3.125 * 0.030;
         assert!((b.law.p() - first).abs() < 1e-12, "{}", b.law.p());
-        b.queue[0].at = at(39);
+        let head = b.queue.pop_front().unwrap();
+        b.queue.push_back(Packet { at: at(39), ..head });
         b.timer(at(64), 1000);
         assert!((b.law.p() - (first + 0.3125 * 0.005 - 3.125 * 0.005)).abs() < 1e-12);
-        b.queue.clear();
+        b.queue = Waiting::default();
         b.timer(at(96), 0);
         let third = first + 0.3125 * 0.005 - 3.125 * 0.005 - 0.3125 * 0.020 - 3.125 * 0.025;
         assert!((b.law.p() - third.max(0.0)).abs() < 1e-12);

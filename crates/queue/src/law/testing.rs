@@ -1,11 +1,11 @@
 //! Helpers of several laws' tests: packets, and a law without a queue around it.
 
 use super::{Law, LawCx, Verdict};
+use crate::sched::waiting::Waiting;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn, FlowId, Packet};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::Time;
-use std::collections::VecDeque;
 
 /// A data packet of `len` bytes that arrived at `at`.
 pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> Packet {
@@ -16,12 +16,12 @@ pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> Packet {
 pub(crate) struct Bench<L> {
     pub law: L,
     pub rng: Stream,
-    pub queue: VecDeque<Packet>,
+    pub queue: Waiting,
 }
 
 impl<L: Law> Bench<L> {
     pub(crate) fn new(law: L, seed: u64) -> Self {
-        Self { law, rng: Stream::new(seed, "port", "law", "aqm"), queue: VecDeque::new() }
+        Self { law, rng: Stream::new(seed, "port", "law", "aqm"), queue: Waiting::default() }
     }
     fn with<R>(&mut self, now: Time, bytes: u64, f: impl FnOnce(&mut L, &mut LawCx<'_>) -> R) -> R {
         let held = Backlog { pkts: bytes.div_ceil(1000) as u32, bytes };

@@ -3,9 +3,9 @@
 use crate::law::{Law, LawCx, Verdict, Victim};
 use crate::limit::{Front, Limit};
 use crate::sched::rounds::DropFrom;
+use crate::sched::waiting::Waiting;
 use fairlane_net::{Backlog, DropReason, Ecn, FlowId, Packet, QCx, Qdisc, Room};
 use fairlane_units::Time;
-use std::collections::VecDeque;
 
 /// One queue under the law `L`. Its ring grows by doubling and never shrinks, so a run allocates a handful of times.
 #[derive(Clone, Debug)]
@@ -17,13 +17,13 @@ pub struct Fifo<L> {
     owed: u32,
     /// Bytes queued; the packets count themselves.
     bytes: u64,
-    queue: VecDeque<Packet>,
+    queue: Waiting,
 }
 
 impl<L: Law> Fifo<L> {
     /// An empty queue.
     pub fn new(law: L, limit: Limit) -> Self {
-        Self { law, limit, front: Front::default(), owed: 0, bytes: 0, queue: VecDeque::new() }
+        Self { law, limit, front: Front::default(), owed: 0, bytes: 0, queue: Waiting::default() }
     }
 
     /// With another packet than the arriving one to bear what the law decides at its arrival.
@@ -49,13 +49,13 @@ impl<L: Law> Fifo<L> {
     }
 
     /// The packets waiting, in order.
-    pub fn packets(&self) -> &VecDeque<Packet> {
+    pub fn packets(&self) -> &Waiting {
         &self.queue
     }
 
     /// Removes the packet at place `i` (0 is the head), for a scheduler that must make room.
     pub fn evict(&mut self, i: usize) -> Option<Packet> {
-        let p = if i == 0 { self.queue.pop_front() } else { self.queue.remove(i) }?;
+        let p = self.queue.remove(i)?;
         self.bytes -= u64::from(p.len);
         self.law.on_evict(&p);
         Some(p)
@@ -225,7 +225,7 @@ impl<L: Law> Qdisc for Fifo<L> {
 
     fn give_back(&mut self) {
         if self.queue.is_empty() {
-            self.queue = VecDeque::new();
+            self.queue = Waiting::default();
         }
     }
 

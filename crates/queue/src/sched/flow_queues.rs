@@ -1,10 +1,13 @@
 //! Many queues under one kind of law, served by the deficit round robin with a list of new flows that FQ-CoDel made known.
 
+use super::heap::MinHeap;
 use super::lists::{Links, List};
 use crate::law::Law;
 use crate::sched::fifo::Fifo;
+use fairlane_engine::steps::step;
 use fairlane_net::{Backlog, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Rate, Time};
+use std::cmp::Reverse;
 
 /// Quantum of a queue's turn, with callbacks when a queue begins and ceases to share the link.
 pub(crate) trait Shares {
@@ -54,8 +57,10 @@ pub(crate) struct FlowQueues<L> {
     /// Slot + 1 by name.
     slot_of: Vec<u32>,
     slots: Vec<Slot<L>>,
-    /// Bytes waiting by slot, contiguous for the search of the longest queue.
+    /// Bytes waiting by slot.
     bytes: Vec<u64>,
+    /// Queues that hold packets, by their bytes; none until the longest is first sought.
+    by_bytes: Option<Box<MinHeap<Reverse<u64>>>>,
     links: Links,
     new: List,
     old: List,
@@ -76,6 +81,7 @@ impl<L: Law> FlowQueues<L> {
             slot_of: vec![0; names],
             slots: vec![],
             bytes: vec![],
+            by_bytes: None,
             links: Links::new(0),
             new: List::default(),
             old: List::default(),
@@ -152,6 +158,11 @@ impl<L: Law> FlowQueues<L> {
         self.held.pkts = self.held.pkts - before.pkts + after.pkts;
         self.held.bytes = self.held.bytes - before.bytes + after.bytes;
         self.bytes[i] = after.bytes;
+        match &mut self.by_bytes {
+            None => {}
+            Some(longest) if after.pkts > 0 => longest.set(i, Reverse(after.bytes)),
+            Some(longest) => longest.remove(i),
+        }
         r
     }
 
@@ -205,6 +216,7 @@ impl<L: Law> FlowQueues<L> {
     fn refresh<S: Shares>(&mut self, now: Time, shares: &mut S) {
         if S::FORGETS_WHEN_IDLE && self.held.pkts == 0 && now >= self.idle_at {
             while let Some(i) = self.new.first().or_else(|| self.old.first()) {
+                step(1);
                 self.slots[i].fifo.law_mut().on_empty(self.idle_at);
                 self.retire(i, shares);
             }
@@ -216,6 +228,7 @@ impl<L: Law> FlowQueues<L> {
     pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<Packet> {
         loop {
             let i = self.new.first().or_else(|| self.old.first())?;
+            step(1);
             if self.slots[i].credit <= 0 {
                 self.slots[i].credit += shares.quantum(self.slots[i].name as usize, self.quantum);
                 self.make_old(i, shares);
@@ -263,11 +276,14 @@ impl<L: Law> FlowQueues<L> {
     }
 
     /// The queue that holds most bytes, as a place among all queues, and these bytes; of equal ones the first. None if no packet waits.
-    pub(crate) fn longest(&self) -> Option<(usize, u64)> {
-        let most = self.bytes.iter().copied().max()?;
-        // Packets without bytes count as packets.
-        let at = self.bytes.iter().enumerate().position(|(i, &b)| b == most && (b > 0 || self.waits(i)))?;
-        Some((at, most))
+    pub(crate) fn longest(&mut self) -> Option<(usize, u64)> {
+        if self.by_bytes.is_none() {
+            let mut longest = MinHeap::default();
+            step(self.slots.len());
+            (0..self.slots.len()).filter(|&i| self.waits(i)).for_each(|i| longest.set(i, Reverse(self.bytes[i])));
+            self.by_bytes = Some(Box::new(longest));
+        }
+        self.by_bytes.as_ref()?.first().map(|(Reverse(bytes), i)| (i, bytes))
     }
 
     /// Section 4.1: drops half of the packets of the queue that holds most bytes, at most `batch` and at least one, from its head. Returns
@@ -288,6 +304,7 @@ impl<L: Law> FlowQueues<L> {
     pub(crate) fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let mut next = self.pattern.on_timer(cx);
         for i in 0..self.slots.len() {
+            step(1);
             let due = self.with(i, |fifo| fifo.on_timer(cx));
             next = next.into_iter().chain(due).min();
         }

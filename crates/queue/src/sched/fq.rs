@@ -7,8 +7,10 @@ use super::room::Room;
 use super::rounds::DropFrom;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
+use fairlane_engine::steps::step;
 use fairlane_net::{Backlog, BuildContext, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, PS_PER_SEC, Rate, Time};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 fairlane_units::params! {
@@ -72,6 +74,7 @@ impl Discipline for FqParams {
             flow_limit: self.flow_limit.map_or(Limit::NONE, |l| Limit::new(l, Admit::Fits)),
             drop: self.drop,
             held: Backlog::default(),
+            by_bytes: None,
         }
     }
 }
@@ -100,6 +103,7 @@ impl Fluid {
         let mut left = (now - self.at).as_ps() as f64;
         self.at = now;
         while let Some((finish, flow)) = self.busy.first() {
+            step(1);
             let per_round = self.ps_per_byte * self.busy.len() as f64;
             let need = (finish - self.rounds) * per_round;
             if need > left {
@@ -156,6 +160,8 @@ pub struct Fq {
     flow_limit: Limit,
     drop: DropFrom,
     held: Backlog,
+    /// Flows that hold packets, by their bytes; none until a full buffer seeks the one with most.
+    by_bytes: Option<Box<MinHeap<Reverse<u64>>>>,
 }
 
 fn later(a: f64, b: f64) -> f64 {
@@ -171,6 +177,7 @@ impl Fq {
         }
         let mut best: Option<(f64, u64, usize)> = None;
         for i in self.waiting.members() {
+            step(1);
             let f = &self.flows[i];
             let key = (self.finish_time(f), f.number, i);
             if best.is_none_or(|b| key.0 < b.0 || (key.0 == b.0 && key.1 < b.1)) {
@@ -197,10 +204,31 @@ impl Fq {
         self.waiting.set(i, head.bid);
     }
 
+    /// Puts flow `i` in its place by bytes.
+    #[inline]
+    fn update(&mut self, i: usize) {
+        match &mut self.by_bytes {
+            None => {}
+            Some(most) if self.flows[i].packets.is_empty() => most.remove(i),
+            Some(most) => most.set(i, Reverse(self.flows[i].bytes)),
+        }
+    }
+
+    /// The flow that holds most bytes; of equal ones the first.
+    fn most_bytes(&mut self) -> Option<usize> {
+        let most = self.by_bytes.get_or_insert_with(|| {
+            let mut most = Box::new(MinHeap::default());
+            step(self.waiting.len());
+            self.waiting.members().for_each(|i| most.set(i, Reverse(self.flows[i].bytes)));
+            most
+        });
+        most.first().map(|(_, i)| i)
+    }
+
     /// Takes a packet from the flow that holds most bytes.
     #[cold]
     fn evict(&mut self, now: Time) -> Option<Packet> {
-        let i = self.waiting.members().max_by_key(|&i| (self.flows[i].bytes, std::cmp::Reverse(i)))?;
+        let i = self.most_bytes()?;
         let f = &mut self.flows[i];
         let e = match self.drop {
             DropFrom::Head => f.packets.pop_front(),
@@ -208,6 +236,8 @@ impl Fq {
         }?;
         f.bytes -= u64::from(e.p.len);
         self.held.sub(&e.p);
+        self.update(i);
+        let f = &mut self.flows[i];
         if !self.by_arrival && self.drop == DropFrom::Tail {
             // What is dropped must not be paid for: the flow stands where it stood before the packet came.
             f.finish = f.packets.back().map_or(f.sent, |last| last.finish);
@@ -242,6 +272,7 @@ impl Qdisc for Fq {
         f.packets.push_back(Entry { p, finish: f.finish, bid });
         f.bytes += u64::from(p.len);
         self.held.add(&p);
+        self.update(i);
         if self.flows[i].packets.len() == 1 {
             self.new_head(i, cx.now);
         }
@@ -262,6 +293,7 @@ impl Qdisc for Fq {
             f.finish = finish;
         }
         self.held.sub(&e.p);
+        self.update(i);
         self.new_head(i, cx.now);
         Some(e.p)
     }

@@ -1,5 +1,7 @@
 //! Queues ordered by a number: a binary heap in which each queue knows its place, so that its number can change.
 
+use fairlane_engine::steps::step;
+
 const OUT: u32 = u32::MAX;
 
 /// The smallest number first; of equal ones, the queue of the lower number.
@@ -64,11 +66,13 @@ impl<K: Copy + PartialOrd> MinHeap<K> {
     /// Finds the place of an entry that may stand at `at`.
     fn settle(&mut self, mut at: usize, entry: (K, u32)) {
         while at > 0 && Self::before(entry, self.heap[(at - 1) / 2]) {
+            step(1);
             let up = (at - 1) / 2;
             self.put(at, self.heap[up]);
             at = up;
         }
         loop {
+            step(2);
             let mut down = 2 * at + 1;
             if down + 1 < self.heap.len() && Self::before(self.heap[down + 1], self.heap[down]) {
                 down += 1;

@@ -56,6 +56,7 @@ pub(crate) mod sfq;
 pub(crate) mod tbf;
 #[cfg(test)]
 mod testing;
+pub(crate) mod waiting;
 pub(crate) mod wf2q;
 pub(crate) mod wfq;
 pub(crate) mod wrr;

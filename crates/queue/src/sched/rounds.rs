@@ -1,8 +1,11 @@
 //! Queues served in turn: the store behind DRR and SFQ.
 
+use super::heap::MinHeap;
 use super::lists::{Links, List};
 use super::room::Room;
+use fairlane_engine::steps::step;
 use fairlane_net::{Backlog, DropReason, Packet, QCx};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 fairlane_units::params! {
@@ -43,6 +46,35 @@ struct Queue {
     in_turn: bool,
 }
 
+/// The queues that hold packets in order of their length; of equal ones, that whose turn comes first.
+#[derive(Clone, Debug)]
+struct ByLength {
+    measure: Longest,
+    heap: MinHeap<(Reverse<u64>, u64)>,
+    /// By queue, the number of its last entry into the circle. The circle is in the order of these numbers.
+    entered: Vec<u64>,
+    entries: u64,
+}
+
+impl ByLength {
+    /// Notes that queue `i` has become the last in the circle.
+    fn enter(&mut self, i: usize) {
+        if self.entered.len() <= i {
+            self.entered.resize(i + 1, 0);
+        }
+        self.entries += 1;
+        self.entered[i] = self.entries;
+    }
+
+    fn update(&mut self, i: usize, q: &Queue) {
+        if q.packets.is_empty() {
+            return self.heap.remove(i);
+        }
+        let length = if self.measure == Longest::Bytes { q.bytes } else { q.packets.len() as u64 };
+        self.heap.set(i, (Reverse(length), self.entered[i]));
+    }
+}
+
 /// Queues of which those that hold packets stand in a circle.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
@@ -51,6 +83,8 @@ pub(crate) struct Rounds {
     round: List,
     turn: Turn,
     held: Backlog,
+    /// None until the longest queue is first sought.
+    longest: Option<Box<ByLength>>,
     /// Room for all packets while they change queues.
     moving: Vec<Packet>,
 }
@@ -64,6 +98,7 @@ impl Rounds {
             round: List::default(),
             turn,
             held: Backlog::default(),
+            longest: None,
             moving: vec![],
         }
     }
@@ -102,10 +137,33 @@ impl Rounds {
         if q.packets.is_empty() {
             q.credit = if let Turn::Surplus(quantum) = self.turn { quantum } else { 0 };
             self.links.push(&mut self.round, i);
+            if let Some(longest) = &mut self.longest {
+                longest.enter(i);
+            }
         }
         q.packets.push_back(p);
         q.bytes += u64::from(p.len);
         self.held.add(&p);
+        self.update(i);
+    }
+
+    /// Puts queue `i` in its place by length.
+    #[inline]
+    fn update(&mut self, i: usize) {
+        if let Some(longest) = &mut self.longest {
+            longest.update(i, &self.queues[i]);
+        }
+    }
+
+    /// The first queue becomes the last in the circle.
+    #[inline]
+    fn rotate(&mut self) {
+        let first = self.round.first();
+        self.links.rotate(&mut self.round);
+        if let (Some(longest), Some(i)) = (&mut self.longest, first) {
+            longest.enter(i);
+            longest.update(i, &self.queues[i]);
+        }
     }
 
     /// The next packet.
@@ -133,8 +191,9 @@ impl Rounds {
                     some
                 }
             };
+            step(1);
             if !served {
-                self.links.rotate(&mut self.round);
+                self.rotate();
                 continue;
             }
             let p = q.packets.pop_front()?;
@@ -144,7 +203,9 @@ impl Rounds {
             if q.packets.is_empty() {
                 self.leave(i);
             } else if self.turn == Turn::Packet {
-                self.links.rotate(&mut self.round);
+                self.rotate();
+            } else {
+                self.update(i);
             }
             return Some(p);
         }
@@ -157,19 +218,21 @@ impl Rounds {
         q.credit = 0;
         q.in_turn = false;
         self.links.remove(&mut self.round, i);
+        self.update(i);
     }
 
     /// The longest queue; of equal ones that whose turn comes first, as in ns-2.
-    pub(crate) fn longest(&self, measure: Longest) -> Option<usize> {
-        let mut best: Option<(u64, usize)> = None;
-        for i in self.links.iter(self.round) {
-            let q = &self.queues[i];
-            let size = if measure == Longest::Bytes { q.bytes } else { q.packets.len() as u64 };
-            if best.is_none_or(|(most, _)| size > most) {
-                best = Some((size, i));
+    pub(crate) fn longest(&mut self, measure: Longest) -> Option<usize> {
+        if self.longest.as_ref().is_none_or(|l| l.measure != measure) {
+            let mut longest = Box::new(ByLength { measure, heap: MinHeap::default(), entered: vec![], entries: 0 });
+            for i in self.links.iter(self.round) {
+                step(1);
+                longest.enter(i);
+                longest.update(i, &self.queues[i]);
             }
+            self.longest = Some(longest);
         }
-        best.map(|(_, i)| i)
+        self.longest.as_ref()?.heap.first().map(|(_, i)| i)
     }
 
     /// Takes a packet out of queue `i` that will not be sent.
@@ -180,6 +243,8 @@ impl Rounds {
         self.held.sub(&p);
         if q.packets.is_empty() {
             self.leave(i);
+        } else {
+            self.update(i);
         }
         Some(p)
     }
@@ -204,6 +269,7 @@ impl Rounds {
     pub(crate) fn redistribute(&mut self, mut queue_of: impl FnMut(&Packet) -> usize) {
         let mut moving = std::mem::take(&mut self.moving);
         while let Some(i) = self.round.first() {
+            step(self.queues[i].packets.len());
             moving.extend(self.queues[i].packets.drain(..));
             self.queues[i].bytes = 0;
             self.leave(i);

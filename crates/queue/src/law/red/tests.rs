@@ -1,9 +1,9 @@
 use super::*;
+use crate::sched::waiting::Waiting;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{PS_PER_SEC, Rate, Time};
-use std::collections::VecDeque;
 
 fn link(mbps: u64, delay_ms: u64) -> LinkInfo {
     LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(delay_ms) }
@@ -21,12 +21,12 @@ fn pkt(len: u32, ecn: Ecn) -> Packet {
 struct Bench {
     red: Red,
     rng: Stream,
-    queue: VecDeque<Packet>,
+    queue: Waiting,
 }
 
 impl Bench {
     fn new(p: &RedParams, seed: u64) -> Self {
-        Self { red: Red::new(p, link(10, 20)), rng: Stream::new(seed, "port", "red", "aqm"), queue: VecDeque::new() }
+        Self { red: Red::new(p, link(10, 20)), rng: Stream::new(seed, "port", "red", "aqm"), queue: Waiting::default() }
     }
     fn arrive_at(&mut self, now: Time, pkts: u32, p: &Packet) -> Verdict {
         let held = Backlog { pkts, bytes: u64::from(pkts) * 1000 };

@@ -1,0 +1,74 @@
+//! The steps per packet grow at most with the logarithm of what waits and of the number of flows, in everything that the registry lists. A new
+//! line of the registry is tested automatically. What counts as a step: `fairlane_engine::steps`.
+
+use fairlane_engine::Stream;
+use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
+use fairlane_queue::Discipline;
+use fairlane_scenario::QueueSpec;
+use fairlane_testkit::growth::assert_logarithmic;
+use fairlane_testkit::limits;
+use fairlane_testkit::packet::PACKET;
+use fairlane_units::{Dur, Rate, Time};
+use serde_json::{Value, json};
+
+/// Length of a packet in bytes.
+const LENGTH: u32 = 1000;
+
+/// With the clock of ns-2's FQ, the order of flows depends on how many wait, and each departure looks at all of them, as the parameter says.
+const LINEAR: &str = "fq preset ns2";
+
+/// Queues of the registry and of presets, by name.
+fn queues() -> Vec<(String, Value)> {
+    let preset = |name: &str, values: &str| json!({ name: serde_json::from_str::<Value>(values).unwrap() });
+    let all = QueueSpec::all().into_iter().flat_map(|q| {
+        let name = q.name();
+        let presets = QueueSpec::presets(name).iter().map(move |p| (format!("{name} preset {}", p.name), preset(name, p.values)));
+        std::iter::once((name.to_owned(), serde_json::to_value(&q).unwrap())).chain(presets)
+    });
+    all.filter(|(name, _)| name != LINEAR).collect()
+}
+
+/// Offers packets of `flows` flows at twice the rate of the link, until the queue has held `limit` packets for long; returns their number.
+fn overload(spec: &Value, limit: usize, flows: usize) -> usize {
+    let link = LinkInfo { rate: Rate::from_mbps(10_000), delay: Dur::from_ms(1) };
+    let names: Vec<String> = (0..flows).map(|i| format!("f{i}")).collect();
+    let info = |(name, i): (_, u32)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: Proto::Tcp };
+    let all: Vec<FlowInfo<'_>> = names.iter().map(String::as_str).zip(0..).map(info).collect();
+    let mut spec = spec.clone();
+    limits::set(&mut spec, &format!("{limit}p"));
+    let spec: QueueSpec = serde_json::from_value(spec).unwrap();
+    let mut queue = spec.build(&BuildContext { link, flows: &all });
+    let mut rng = Stream::new(1, "test", spec.name(), "queue");
+    let mut load = Stream::new(1, "test", spec.name(), "load");
+    let mut drops = Vec::new();
+    let mut ids: Vec<u32> = (0..2 * limit as u32 + 100).rev().collect();
+    let slot = link.rate.tx_time(LENGTH.into());
+    let (mut now, mut timer) = (Time::ZERO, if queue.has_timer() { Time::ZERO } else { Time::MAX });
+    let packets = 8 * limit.max(flows);
+    for k in 0..packets {
+        let flow = load.below(flows as u64) as u32;
+        let class = Class((load.below(8) * 8) as u8);
+        let p =
+            Packet { id: PacketRef(ids.pop().unwrap_or(0)), len: LENGTH, flow: FlowId(flow), at: now, class, ecn: Ecn::NotEct, ..PACKET };
+        queue.enqueue(p, &mut QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 });
+        if k % 2 == 0 {
+            now += slot;
+            let mut cx = QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 };
+            if timer <= now {
+                timer = queue.on_timer(&mut cx).unwrap_or(Time::MAX);
+            }
+            ids.extend(queue.dequeue(&mut cx).map(|p| p.id.0));
+        }
+        ids.extend(drops.drain(..).map(|(p, _)| p.id.0));
+    }
+    packets
+}
+
+#[test]
+fn queues_do_not_grow_with_flows_or_packets() {
+    for (name, spec) in queues() {
+        assert_logarithmic(&format!("{name}, many packets"), 250, |n| overload(&spec, n, 16));
+        assert_logarithmic(&format!("{name}, many flows"), 250, |n| overload(&spec, 200, n));
+        assert_logarithmic(&format!("{name}, many flows and packets"), 250, |n| overload(&spec, n, n));
+    }
+}
