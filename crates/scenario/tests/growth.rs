@@ -2,14 +2,16 @@
 //! line of the registry is tested automatically. What counts as a step: `fairlane_engine::steps`.
 
 use fairlane_engine::Stream;
+use fairlane_engine::steps::steps;
 use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::Discipline;
-use fairlane_scenario::QueueSpec;
-use fairlane_testkit::growth::assert_logarithmic;
+use fairlane_scenario::{Format, QueueSpec, Simulation, resolve};
+use fairlane_testkit::growth::{assert_costs_logarithmic, assert_logarithmic};
 use fairlane_testkit::limits;
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Length of a packet in bytes.
 const LENGTH: u32 = 1000;
@@ -70,5 +72,41 @@ fn queues_do_not_grow_with_flows_or_packets() {
         assert_logarithmic(&format!("{name}, many packets"), 250, |n| overload(&spec, n, 16));
         assert_logarithmic(&format!("{name}, many flows"), 250, |n| overload(&spec, 200, n));
         assert_logarithmic(&format!("{name}, many flows and packets"), 250, |n| overload(&spec, n, n));
+    }
+}
+
+/// Steps of a short call of `Simulation::advance` with `n` packets in a queue.
+fn short_advance(n: usize, queue: &str) -> f64 {
+    let text = format!(
+        r#"duration = "60s"
+        [links.line]
+        from = "a"
+        to = "b"
+        rate = "100Mbit/s"
+        delay = "1ms"
+        queue.{queue}.limit = "{n}p"
+        [flows.f]
+        from = "a"
+        to = "b"
+        udp = {{}}
+        source.cbr = {{ rate = "200Mbit/s", size = "1000B" }}"#
+    );
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    let mut to = |time: Time| while !run.advance(time).unwrap() {};
+    let full = Time::ZERO + Dur::from_us(100 * n as u64);
+    to(full);
+    let before = steps();
+    (1..=200).for_each(|k| to(full + Dur::from_us(10 * k)));
+    let cost = (steps() - before) as f64 / 200.0;
+    let waiting: u32 = run.waiting(0).unwrap().iter().map(|w| w.1).sum();
+    assert!(queue != "droptail" || waiting as usize > n / 2, "{waiting} of {n} wait");
+    cost
+}
+
+#[test]
+fn short_advances_do_not_grow_with_what_waits() {
+    for queue in ["droptail", "red", "fq_codel"] {
+        assert_costs_logarithmic(&format!("advance, {queue}"), 250, |n| short_advance(n, queue));
     }
 }

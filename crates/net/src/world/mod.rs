@@ -85,8 +85,18 @@ impl<P: Components, H: EventQueue> World<P, H> {
     ///
     /// Flow controllers act only with an observer that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
+        // Shortcuts cost something whenever they begin and end, the more packets wait: a short advance does without.
+        let plain = self.path.shortcuts.cost.min(budget);
+        if plain > 0 {
+            if self.run_until(until, plain, obs).is_none() {
+                return true;
+            }
+            if plain == budget || self.standstill.is_some() || (O::ON && obs.enough()) {
+                return false;
+            }
+        }
         self.path.activate_shortcuts::<O>();
-        let stopped = self.run_until(until, budget, obs);
+        let stopped = self.run_until(until, budget - plain, obs);
         self.path.materialize(stopped, obs);
         stopped.is_none()
     }

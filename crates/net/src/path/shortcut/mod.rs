@@ -11,7 +11,8 @@
 //! **Ring queue.** See `ring_queue.rs`. An upstream port may have one, too: a packet takes its place in the order when its transmission begins.
 //!
 //! Both hold within [`crate::World::advance`] only. [`Path::materialize`] then moves each packet to the link that it is on, or into its queue
-//! discipline, so code that reads or changes a port sees no difference. Ports of which an observer or the sampler sees more have no shortcut.
+//! discipline, so code that reads or changes a port sees no difference. An advance of fewer events than that moves packets does without
+//! shortcuts. Ports of which an observer or the sampler sees more have no shortcut.
 
 mod ring_queue;
 
@@ -22,6 +23,7 @@ use crate::order::Turn;
 use crate::packet::Packet;
 use crate::port::{NO_PORT, Port, Queueing, Role};
 use crate::qdisc::Qdisc;
+use fairlane_engine::steps::step;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
@@ -41,6 +43,8 @@ pub(crate) struct Shortcuts {
     pub(crate) active: bool,
     /// True if ports were chosen so that the observer misses nothing.
     pub(crate) fit_observer: bool,
+    /// Ports and packets that the last [`Path::materialize`] looked at.
+    pub(crate) cost: u64,
 }
 
 /// Events of a port that observer or sampler see, and no shortcut may hide.
@@ -163,15 +167,19 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return;
         }
         let now = self.now;
+        let mut cost = 0;
         for k in 0..self.shortcuts.upstream.len() {
             let i = self.shortcuts.upstream[k];
+            cost += 1 + self.ports[i as usize].ring.len();
             self.settle::<O, false>(i, now, obs);
             let over = last.is_none_or(|last| self.slots.order.number(now, i, Turn::Act) <= last);
             self.materialize_upstream(i, now, over);
             self.wake_if_needed(i, obs);
         }
         self.shortcuts.active = false;
-        self.materialize_ring_queues();
+        cost += self.materialize_ring_queues();
+        step(cost);
+        self.shortcuts.cost = cost as u64;
     }
 
     /// Moves packets of an upstream ring to the downstream links that they are on. `over`: packets that arrive there at this instant have done so.

@@ -13,6 +13,7 @@ use crate::packet::{Arena, Packet};
 use crate::port::{Port, Role};
 use crate::qdisc::{Backlog, DropReason, QCx, Qdisc};
 use fairlane_engine::EventQueue;
+use fairlane_engine::steps::step;
 use fairlane_units::{Dur, Time};
 
 /// Number of ports from which on idle rings and unused queues give their memory back.
@@ -29,6 +30,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
             let mut cx = QCx { now: self.now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
             while let Some(pkt) = port.qdisc.dequeue(&mut cx) {
+                step(1);
                 port.waiting.add(&pkt);
                 port.ring.push(pkt);
             }
@@ -39,15 +41,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// Moves all packets of ring queues into their queue disciplines.
-    pub(super) fn materialize_ring_queues(&mut self) {
+    /// Moves all packets of ring queues into their queue disciplines. Returns the number of these packets and queues.
+    pub(super) fn materialize_ring_queues(&mut self) -> usize {
         // After a burst on ten thousands of links most stay idle for long.
         let many = self.ports.len() > MANY;
+        let mut cost = self.shortcuts.ring_queues.len();
         for &i in &self.shortcuts.ring_queues {
             let port = &mut self.ports[i as usize];
             port.listed = false;
             let first = port.ring.len() - port.waiting.pkts as usize;
             let mut cx = QCx { now: self.now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+            cost += port.waiting.pkts as usize;
             for k in 0..port.waiting.pkts as usize {
                 if let Some(pkt) = port.ring.get(first + k) {
                     port.qdisc.enqueue(*pkt, &mut cx);
@@ -61,6 +65,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let ports = &self.ports;
         self.shortcuts.ring_queues.retain(|&i| ports[i as usize].queued);
+        cost
     }
 
     /// Enqueues a packet on the ring of a busy port with a ring queue, or drops it there. Returns false if the port has none.
