@@ -856,9 +856,16 @@ class FlowSettings(TypedDict, total=False):
             (duration, default unset)
         permute: True if `{i}` of `to` is a random permutation without fixed
             points (drawn from the seed). (true or false, default false)
-        class_: Traffic class: the DSCP (RFC 2474) of every packet. A list is
-            assigned to the members in turn. For a control it is the priority, 1
-            (best) to 6. (list of integer; or integer, default 0)
+        class_: Traffic class: the DSCP (RFC 2474) of every packet, a number
+            from 0 to 63 or a name such as `ef` or `af41`. A list is assigned to
+            the members in turn. For a control it is the priority, 1 (best) to
+            6. (list of integer; or one of `df`, `be`, `le`, `cs0`, `cs1`,
+            `cs2`, `cs3`, `cs4`, `cs5`, `cs6`, `cs7`, `af11`, `af12`, `af13`,
+            `af21`, `af22`, `af23`, `af31`, `af32`, `af33`, `af41`, `af42`,
+            `af43`, `va`, `ef`; or integer; or one of `df`, `be`, `le`, `cs0`,
+            `cs1`, `cs2`, `cs3`, `cs4`, `cs5`, `cs6`, `cs7`, `af11`, `af12`,
+            `af13`, `af21`, `af22`, `af23`, `af31`, `af32`, `af33`, `af41`,
+            `af42`, `af43`, `va`, `ef`, default 0)
         amount: Data after which the flow is complete, without headers; its
             source sends until then. Absent: all data that the source writes.
             (size, default unset, 1B to 1000TB)
@@ -880,7 +887,7 @@ class FlowSettings(TypedDict, total=False):
     spread: Duration | None
     stop: Duration | None
     permute: bool | None
-    class_: Sequence[int] | int | None
+    class_: Sequence[int | Literal["df", "be", "le", "cs0", "cs1", "cs2", "cs3", "cs4", "cs5", "cs6", "cs7", "af11", "af12", "af13", "af21", "af22", "af23", "af31", "af32", "af33", "af41", "af42", "af43", "va", "ef"]] | int | Literal["df", "be", "le", "cs0", "cs1", "cs2", "cs3", "cs4", "cs5", "cs6", "cs7", "af11", "af12", "af13", "af21", "af22", "af23", "af31", "af32", "af33", "af41", "af42", "af43", "va", "ef"] | None
     amount: Size | None
     tcp: NamedCc | Tcp | Mapping[str, Any] | Automatic | None
     udp: Udp | Mapping[str, Any] | Automatic | None

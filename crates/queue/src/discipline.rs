@@ -54,6 +54,11 @@ pub trait Discipline {
         let _ = context;
         Ok(())
     }
+    /// Why a queue with these parameters, which are valid, does something else at this place than its name says; none as a rule.
+    fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
+        let _ = context;
+        None
+    }
     /// The queue with these parameters at this place. They have passed [`Discipline::check`].
     fn build(&self, context: &BuildContext<'_>) -> Self::Queue;
     /// Returns the properties that a plain FIFO lacks.

@@ -6,39 +6,22 @@
 //! `fl-file` with `x-reads` for file paths, which are replaced by the numbers in the file.
 
 pub(crate) mod file;
+mod keys;
 mod point;
 mod quantity;
 
 pub use file::parse as parse_file;
 pub(crate) use file::waypoints::points as walk_points;
 
+use self::keys::{inside, noun, other_key, percent};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
 use crate::registry::SourceSpec;
 use crate::source::{Entry, Node, Table, Value, join};
 use serde_json::Value as J;
 
-/// Names that other programs use for the keys of a scenario.
-const SYNONYMS: [(&str, &str); 18] = [
-    ("bandwidth", "rate"),
-    ("bw", "rate"),
-    ("capacity", "rate"),
-    ("speed", "rate"),
-    ("latency", "delay"),
-    ("propagation", "delay"),
-    ("src", "from"),
-    ("source", "from"),
-    ("dst", "to"),
-    ("destination", "to"),
-    ("aqm", "queue"),
-    ("qdisc", "queue"),
-    ("n", "count"),
-    ("plr", "loss"),
-    ("gemodel", "gilbert_elliott"),
-    ("gilbert", "gilbert_elliott"),
-    ("1-h", "bad"),
-    ("1-k", "good"),
-];
+/// Most names of an alternative that a help text lists.
+const MOST_NAMED: usize = 6;
 
 /// A walk over a tree.
 pub(crate) struct Checker<'a> {
@@ -159,7 +142,9 @@ impl<'a> Checker<'a> {
         for d in &mut last.list {
             // "did you mean `min`?" needs no list of names.
             if !names.is_empty() && !names.iter().any(|n| d.help.contains(&format!("`{n}`"))) {
-                d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, quoted(&names));
+                let named =
+                    if names.len() > MOST_NAMED { format!("a name such as \"{}\"", names[names.len() - 1]) } else { quoted(&names) };
+                d.help = format!("{}{}{named}", d.help, if d.help.is_empty() { "write " } else { ", or " });
             }
         }
         self.found.absorb(last);
@@ -170,6 +155,7 @@ impl<'a> Checker<'a> {
         let kind = self.resolve(schema).0.get("type").and_then(J::as_str);
         match node.value {
             Value::Int(_) | Value::Float(_) => matches!(kind, Some("number" | "integer")),
+            Value::Str(ref s) => kind == Some("number") && percent(s).is_some(),
             Value::Table(_) => kind == Some("object"),
             Value::Array(_) => kind == Some("array"),
             _ => false,
@@ -218,7 +204,11 @@ impl<'a> Checker<'a> {
                     self.check(&mut entry.node, s);
                 }
                 _ => {
-                    let help = if self.found.has_room() { other_key(key, &names(schema.get("properties"))) } else { String::new() };
+                    let help = match inside(key).filter(|_| self.path.len() == 1) {
+                        Some(help) => help,
+                        None if self.found.has_room() => other_key(key, &names(schema.get("properties"))),
+                        None => String::new(),
+                    };
                     self.fail(Code::UnknownKey, entry.key, format!("unknown key `{key}`"), help);
                 }
             }
@@ -323,9 +313,10 @@ impl<'a> Checker<'a> {
             Value::Float(x) if !whole => x,
             _ => {
                 let help = match (&node.value, whole) {
-                    (Value::Str(_), _) => "write it without quotes and unit",
-                    (_, true) => "write a whole number such as 2",
-                    (_, false) => "write a number such as 0.5",
+                    (Value::Str(s), false) if percent(s).is_some() => percent(s).unwrap_or_default(),
+                    (Value::Str(_), _) => "write it without quotes and unit".to_owned(),
+                    (_, true) => "write a whole number such as 2".to_owned(),
+                    (_, false) => "write a number such as 0.5".to_owned(),
                 };
                 return self.fail(Code::WrongType, node.span, format!("expected {wanted}, found {}", show(node)), help);
             }
@@ -399,7 +390,13 @@ impl<'a> Checker<'a> {
             let own = crate::plugin::names(what);
             // Plug-ins come first, because a long list is cut short.
             let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
-            let help = if self.found.has_room() { suggest(&name, &known, &format!("known: {what}")) } else { String::new() };
+            let what = noun(what);
+            let of = properties.iter().find(|(_, s)| self.resolve(s).0.pointer(&format!("/properties/{name}")).is_some());
+            let help = match of {
+                Some((first, _)) => format!("`{name}` is a parameter: write it below the name of the {what}, such as {first}.{name}"),
+                None if self.found.has_room() => suggest(&name, &known, &format!("known {what}s")),
+                None => String::new(),
+            };
             return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);
         };
         let mut entry = entry;
@@ -451,14 +448,6 @@ fn automatic(node: &Node, schema: &J) -> bool {
     matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none"))
         && (quantity || !text)
         && choices(schema).is_none()
-}
-
-/// Suggestion for an unknown key.
-fn other_key(key: &str, known: &[&str]) -> String {
-    match SYNONYMS.iter().find(|(s, k)| s.eq_ignore_ascii_case(key) && known.contains(k)) {
-        Some((_, k)) => format!("the key is called `{k}`"),
-        None => suggest(key, known, "known keys"),
-    }
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -104,6 +104,8 @@ codes! {
         OtherBottleneck "other-bottleneck" "The studied link is not the bottleneck: links before or after it carry less.";
         QueueNeverFills "queue-never-fills" "A queue has room for the windows of all flows through it, so it never drops.";
         PhaseEffects "phase-effects" "Greedy flows with one round-trip time start together before a DropTail queue and synchronise (Floyd and Jacobson 1992).";
+        EcnWithoutMarks "ecn-without-marks" "A flow offers ECN, but no queue on its path marks: packets are dropped instead.";
+        ThresholdAboveLimit "threshold-above-limit" "The upper threshold of RED is above the limit of its buffer, so its early drops do not work as they should.";
         SilentFlow "silent-flow" "A flow delivered no data after the warm-up.";
         SameRuns "same-runs" "All runs are identical: nothing is random, so intervals are meaningless.";
         Imported "imported" "A file of another program was read incompletely, or with changes.";

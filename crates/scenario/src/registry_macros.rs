@@ -101,6 +101,13 @@ macro_rules! queues {
                 };
                 found.map_err(|problem| problem.within(self.name()))
             }
+            fn remark(&self, context: &fairlane_net::BuildContext<'_>) -> Option<String> {
+                match self {
+                    $(Self::$ivar(p) => fairlane_queue::Discipline::remark(p, context),)*
+                    $(Self::$bvar(p) => fairlane_queue::Discipline::remark(p, context),)*
+                    Self::Plugin(_) => None,
+                }
+            }
             fn capabilities(&self) -> fairlane_queue::Capabilities {
                 match self {
                     $(Self::$ivar(p) => fairlane_queue::Discipline::capabilities(p),)*

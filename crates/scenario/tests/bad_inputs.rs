@@ -24,7 +24,7 @@ const CASES: &[Case] = &[
     ("unknown parameter of a queue", "droptail.limit", "droptail.limt", "4:66-70", "topology.dumbbell.bottleneck.queue.droptail.limt", "unknown key `limt`", "did you mean `limit`?"),
     ("unknown algorithm", "droptail.limit = \"50p\"", "rde = {}", "4:57-60", "topology.dumbbell.bottleneck.queue", "unknown queue \"rde\"", "did you mean `red`?"),
     ("two algorithms", "queue.droptail.limit = \"50p\"", "queue = { red = {}, droptail = {} }", "4:59-86", "topology.dumbbell.bottleneck.queue", "expected one queue, found red and droptail", "queue = \"droptail\""),
-    ("unknown control", "\"newreno\"", "\"newrenno\"", "9:7-17", "flows.tcp.tcp.cc", "unknown cc \"newrenno\"", "did you mean `newreno`?"),
+    ("unknown control", "\"newreno\"", "\"newrenno\"", "9:7-17", "flows.tcp.tcp.cc", "unknown congestion control \"newrenno\"", "did you mean `newreno`?"),
     ("wrong unit", "\"20ms\"", "\"20MB\"", "4:43-49", "topology.dumbbell.bottleneck.delay", "unknown unit \"MB\"", "\"20ms\""),
     ("ambiguous unit", "\"10Mbit/s\"", "\"10Mbps\"", "4:23-31", "topology.dumbbell.bottleneck.rate", "ambiguous", "10Mbit/s"),
     ("bare number", "\"10s\"", "10", "1:12-14", "duration", "10 has no unit", "write \"10s\""),

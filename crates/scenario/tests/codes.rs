@@ -116,3 +116,83 @@ fn a_warning_has_its_code() {
     let told: Vec<Code> = doubtful.warnings().iter().map(|w| w.code).collect();
     assert_eq!(told, [Code::ShortMeasurement, Code::CoarseSampling, Code::WindowLimits]);
 }
+
+fn told(text: &str, sets: &[(&str, &str)]) -> Vec<(Code, String)> {
+    let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let resolved = resolve(text, "x.toml", Format::Toml, &sets).unwrap();
+    resolved.warnings().iter().map(|w| (w.code, w.text.clone())).collect()
+}
+
+#[test]
+fn ecn_that_no_queue_answers_is_a_warning() {
+    let ecn = ("flows.f.tcp.ecn", "classic");
+    for (queue, expected) in [
+        ("droptail", "queue `droptail` of link `l` cannot"),
+        ("red", "write ecn = true in queue `red` of link `l`"),
+        ("{ prio = { classes = [{ queue = \"codel\" }] } }", "write ecn = true in queue `prio` of link `l`"),
+    ] {
+        let found = told(GOOD, &[ecn, ("links.l.queue", queue)]);
+        let [(Code::EcnWithoutMarks, text)] = found.as_slice() else { panic!("{queue}: {found:?}") };
+        assert!(text.contains(expected), "{text}");
+    }
+    assert_eq!(told(GOOD, &[("flows.f.tcp.cc", "dctcp")])[0].0, Code::EcnWithoutMarks, "its mode is implied");
+    let nested = "{ prio = { classes = [{ queue = \"droptail\" }, { queue.red.ecn = true }] } }";
+    let threshold = "{ codel = { ce_threshold = \"1ms\" } }";
+    for queue in ["{ red = { ecn = true } }", "fq_codel", "dualpi2", nested, threshold] {
+        assert_eq!(told(GOOD, &[ecn, ("links.l.queue", queue)]), [], "{queue}");
+    }
+    assert_eq!(told(GOOD, &[("links.l.queue", "red")]), [], "no ECN is offered");
+}
+
+#[test]
+fn a_limit_below_the_threshold_of_red_is_a_warning() {
+    for (queue, expected) in [
+        ("{ red = { limit = \"5p\" } }", "its limit is 5 packets, below the upper threshold of 15, so it is full before it drops early"),
+        ("{ red = { limit = \"12p\" } }", "so it never drops as often as `max_p` says"),
+        ("{ ared = { limit = \"5p\" } }", "its limit is 5 packets"),
+        ("{ choke = { limit = \"5p\" } }", "its limit is 5 packets"),
+    ] {
+        let found = told(GOOD, &[("links.l.queue", queue)]);
+        let [(Code::ThresholdAboveLimit, text)] = found.as_slice() else { panic!("{queue}: {found:?}") };
+        assert!(text.contains(expected) && text.contains("of link `l`"), "{text}");
+    }
+    for queue in ["{ red = { limit = \"15p\" } }", "{ red = { limit = \"5p\", min = \"1p\", max = \"4p\" } }", "red", "droptail"] {
+        assert_eq!(told(GOOD, &[("links.l.queue", queue)]), [], "{queue}");
+    }
+}
+
+#[test]
+fn a_class_may_be_the_name_of_a_code_point() {
+    let sets = |value: &str| vec![("flows.f.class".to_owned(), value.to_owned())];
+    let class = |value: &str| resolve(GOOD, "x.toml", Format::Toml, &sets(value)).map(|r| r.to_json()["flows"]["f"]["class"].clone());
+    for (value, bits) in [("ef", 46), ("EF", 46), ("46", 46), ("af41", 34), ("cs1", 8), ("be", 0)] {
+        assert_eq!(class(value).unwrap(), bits, "{value}");
+    }
+    assert_eq!(class("[\"ef\", 10]").unwrap(), serde_json::json!([46, 10]));
+    for (value, expected) in [("ex", "`ef`"), ("64", "63"), ("[\"ex\"]", "`ef`")] {
+        let found = class(value).unwrap_err();
+        assert_eq!(found.list.len(), 1, "{found:?}");
+        assert!(found.list[0].help.contains(expected) || found.list[0].message.contains(expected), "{:?}", found.list[0]);
+    }
+    let found = resolve(GOOD, "x.toml", Format::Toml, &[("flows.f.dscp".to_owned(), "EF".to_owned())]).unwrap_err();
+    assert_eq!(found.list[0].help, "the key is called `class`");
+}
+
+#[test]
+fn a_mistake_leads_to_what_is_meant() {
+    for (path, value, message, help) in [
+        ("links.l.loss", "1%", "found \"1%\"", "write 0.01"),
+        ("links.l.queue.red.max_p", "10%", "found \"10%\"", "write 0.1"),
+        ("links.l.queue.limit", "50p", "unknown queue \"limit\"", "such as droptail.limit"),
+        ("links.l.queue.red.min_th", "5p", "unknown key `min_th`", "the key is called `min`"),
+        ("flows.f.cc", "bbr", "unknown key `cc`", "the key is called `tcp`"),
+        ("flows.f.tcp", "bbr2", "unknown congestion control \"bbr2\"", "did you mean `bbr`"),
+        ("queue", "red", "unknown key `queue`", "links.NAME.queue"),
+        ("tcp", "bbr", "unknown key `tcp`", "flows.NAME.tcp"),
+        ("links.zzz.rate", "1Mbit/s", "unknown link `zzz`", "links: l"),
+    ] {
+        let found = resolve(GOOD, "x.toml", Format::Toml, &[(path.to_owned(), value.to_owned())]).unwrap_err();
+        let d = &found.list[0];
+        assert!(d.message.contains(message) && d.help.contains(help), "{path}={value}: {d:?}");
+    }
+}

@@ -190,7 +190,7 @@ fn bad_controls() {
         ),
         ("class = 1\n", "", "flows.t0.class", "flow `t0.0` has class 0", "class = 1"),
         ("class = 1\n", "class = [1, 64]\n", "flows.t0.class.1", "64 is out of range", "0 to 63"),
-        ("class = 1\n", "class = \"best\"\n", "flows.t0.class", "expected an integer", "without quotes"),
+        ("class = 1\n", "class = \"best\"\n", "flows.t0.class", "unknown value \"best\"", "a name such as \"ef\""),
         ("time_slots", "time_slot", "control.time_slot", "unknown key `time_slot`", "did you mean `time_slots`?"),
         ("\"s0\"]\n", "\"s0\"]\nslots = [1, 2]\n", "control.time_slots.slots", "2 numbers of slots for the 6 priorities", ""),
         ("\"s0\"]\n", "\"s0\"]\nslots = [0, 1, 1, 1, 1, 1]\n", "control.time_slots.slots.0", "0 is out of range", "1 to 100000"),

@@ -120,6 +120,10 @@ impl Discipline for AredParams {
         self.red().check(context)
     }
 
+    fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
+        self.red().remark(context)
+    }
+
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Ared> {
         let red = self.red();
         Fifo::new(Ared::new(self, context.link, Red::new(&red, context.link)), red.limit()).bearing(self.front)

@@ -56,6 +56,10 @@ impl Discipline for ChokeParams {
         self.red().check(context)
     }
 
+    fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
+        self.red().remark(context)
+    }
+
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Choke> {
         let red = self.red();
         let law = Choke {

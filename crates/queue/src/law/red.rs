@@ -199,6 +199,21 @@ impl Discipline for RedParams {
         check_shares(&[("max_p", self.thresholds.max_p), ("mark_p", self.tuning.mark_p), ("w_q", s.w_q)])
     }
 
+    fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
+        let s = self.setting(context.link);
+        let limit = self.in_measure(self.limit);
+        if s.max <= limit {
+            return None;
+        }
+        let unit = if self.tuning.measure == Measure::Bytes { "bytes" } else { "packets" };
+        let what =
+            if s.min >= limit { "is full before it drops early, as a DropTail queue" } else { "never drops as often as `max_p` says" };
+        Some(format!(
+            "its limit is {limit:.0} {unit}, below the upper threshold of {:.0}, so it {what}: write a larger limit, or `min` and `max` below it",
+            s.max
+        ))
+    }
+
     fn build(&self, context: &BuildContext<'_>) -> Fifo<Box<Red>> {
         Fifo::new(Box::new(Red::new(self, context.link)), self.limit()).bearing(self.front)
     }

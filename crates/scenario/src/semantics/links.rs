@@ -41,7 +41,12 @@ impl Semantics<'_> {
             let made = graph.links.get(name.as_str());
             if made.is_none() && spec.from.is_none() && spec.to.is_none() && self.found.has_room() {
                 // A misspelt name: one error, instead of one per missing key.
-                let known: Vec<&str> = graph.links.keys().map(Name::as_str).chain(whole.iter().map(String::as_str)).collect();
+                let known: Vec<&str> = graph
+                    .links
+                    .keys()
+                    .map(Name::as_str)
+                    .chain(whole.iter().map(String::as_str).filter(|n| !graph.links.contains_key(*n)))
+                    .collect();
                 let help = match crate::diag::nearest(name, known.iter().copied()) {
                     Some(near) => Some(format!("did you mean `{near}`? A new link has from, to, rate and delay")),
                     None => self.is_option(&path).then(|| suggest(name, &known, "links")),
@@ -221,6 +226,9 @@ impl Semantics<'_> {
             let checked = if repeats { Ok(()) } else { l.wire.queue.check(&context) };
             if !repeats && checked.is_ok() {
                 sound = Some(&l.wire);
+                if let Some(text) = l.wire.queue.remark(&context) {
+                    self.warn(Code::ThresholdAboveLimit, format!("queue `{}` of link `{}`: {text}", l.wire.queue.name(), l.name));
+                }
             }
             if let Err(problem) = checked {
                 if let Hop::Channel(number) = l.to()

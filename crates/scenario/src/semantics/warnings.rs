@@ -5,9 +5,11 @@ use super::network::Network;
 use super::{Semantics, group_of};
 use crate::code::Code;
 use crate::expand::{Group, LinkDir, Member, Transport};
-use crate::registry::SourceSpec;
+use crate::registry::{QueueSpec, SourceSpec};
 use crate::spec::{FlowSpec, Scenario};
+use fairlane_tcp::EcnMode;
 use fairlane_units::{Dur, Rate, Time};
+use serde_json::Value;
 
 /// Fewest round-trip times of a flow for a meaningful average.
 const ENOUGH_RTT: u64 = 50;
@@ -67,6 +69,9 @@ impl Semantics<'_> {
                 ));
             }
             if let Some(Transport::Tcp(p, _)) = group.map(|g| &g.transport) {
+                if let Some(text) = unmarked(&there, links).filter(|_| p.ecn_mode() != EcnMode::Off) {
+                    self.warn(Code::EcnWithoutMarks, format!("flow `{}` offers ECN, but no queue on its path marks: {text}", m.name));
+                }
                 let (window, path) = (window(p), in_flight(rate, rtt));
                 if window < path {
                     let text = format!(
@@ -79,6 +84,69 @@ impl Semantics<'_> {
             }
         }
     }
+}
+
+/// Advice for a path on which no queue marks; none if one does, or may.
+fn unmarked(path: &[usize], links: &[LinkDir]) -> Option<String> {
+    let mut able = None;
+    for &l in path {
+        match marking(&links[l].wire.queue) {
+            Marking::On => return None,
+            Marking::Off => able = able.or(Some(l)),
+            Marking::Never => {}
+        }
+    }
+    let slowest = || path.iter().copied().min_by_key(|&l| links[l].wire.rate);
+    let link = &links[able.or_else(slowest)?];
+    let (queue, name) = (link.wire.queue.name(), &link.name);
+    Some(match able {
+        Some(_) => format!("write ecn = true in queue `{queue}` of link `{name}`"),
+        None => format!("queue `{queue}` of link `{name}` cannot; write another, such as queue.red = {{ ecn = true }} or fq_codel"),
+    })
+}
+
+/// Answer of a queue to packets that offer ECN.
+enum Marking {
+    /// It marks.
+    On,
+    /// It can, but its parameter `ecn` is false.
+    Off,
+    /// It cannot.
+    Never,
+}
+
+/// Reads the parameters of a queue and of the queues of its classes.
+fn marking(queue: &QueueSpec) -> Marking {
+    match queue {
+        // It always marks. A plug-in may do anything.
+        QueueSpec::DualPi2(_) | QueueSpec::Plugin(_) => Marking::On,
+        _ => serde_json::to_value(queue).map_or(Marking::On, |v| marking_in(&v)),
+    }
+}
+
+fn marking_in(value: &Value) -> Marking {
+    let mut found = Marking::Never;
+    let inner: Vec<&Value> = match value {
+        Value::Object(map) => {
+            if map.get("ecn") == Some(&Value::Bool(true)) || map.get("ce_threshold").is_some_and(|t| !t.is_null()) {
+                return Marking::On;
+            }
+            if map.contains_key("ecn") {
+                found = Marking::Off;
+            }
+            map.values().collect()
+        }
+        Value::Array(list) => list.iter().collect(),
+        _ => Vec::new(),
+    };
+    for v in inner {
+        match marking_in(v) {
+            Marking::On => return Marking::On,
+            Marking::Off => found = Marking::Off,
+            Marking::Never => {}
+        }
+    }
+    found
 }
 
 /// Shortest time in which a flow can reach its goal, with an explanation; none if unknown before the run. A transfer must pass

@@ -1,6 +1,8 @@
 //! Traffic classes of a flow group.
 
+use fairlane_queue::{CODE_POINTS, code_point};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
@@ -36,18 +38,35 @@ impl Serialize for Classes {
     }
 }
 
+/// A class as written: a number, or the name of a code point.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Class {
+    Number(u8),
+    Name(String),
+}
+
+impl Class {
+    fn bits<E: Error>(self) -> Result<u8, E> {
+        match self {
+            Self::Number(bits) => Ok(bits),
+            Self::Name(name) => code_point(&name).map_err(E::custom),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Classes {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
-            One(u8),
-            List(Vec<u8>),
+            One(Class),
+            List(Vec<Class>),
         }
-        Ok(match Written::deserialize(d)? {
-            Written::One(class) => Self(vec![class]),
-            Written::List(list) => Self(list),
-        })
+        Ok(Self(match Written::deserialize(d)? {
+            Written::One(class) => vec![class.bits()?],
+            Written::List(list) => list.into_iter().map(Class::bits).collect::<Result<_, _>>()?,
+        }))
     }
 }
 
@@ -59,7 +78,8 @@ impl JsonSchema for Classes {
         "Classes".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let class = serde_json::json!({ "type": "integer", "minimum": 0, "maximum": 63 });
-        json_schema!({ "anyOf": [{ "type": "array", "items": class, "minItems": 1 }, class] })
+        let number = serde_json::json!({ "type": "integer", "minimum": 0, "maximum": 63 });
+        let name = serde_json::json!({ "type": "string", "enum": CODE_POINTS.map(|(name, _)| name) });
+        json_schema!({ "anyOf": [{ "type": "array", "items": { "anyOf": [number, name] }, "minItems": 1 }, number, name] })
     }
 }

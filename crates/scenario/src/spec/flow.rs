@@ -56,7 +56,7 @@ pub struct FlowSpec {
     /// True if `{i}` of `to` is a random permutation without fixed points (drawn from the seed).
     #[serde(default)]
     pub permute: bool,
-    /// Traffic class: the DSCP (RFC 2474) of every packet. A list is assigned to the members in turn. For a control it is the priority, 1 (best) to 6.
+    /// Traffic class: the DSCP (RFC 2474) of every packet, a number from 0 to 63 or a name such as `ef` or `af41`. A list is assigned to the members in turn. For a control it is the priority, 1 (best) to 6.
     #[serde(default)]
     pub class: Classes,
     /// Data after which the flow is complete, without headers; its source sends until then. Absent: all data that
