@@ -65,12 +65,12 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
 def test_lines_are_as_long_as_the_terminal_is_wide(monkeypatch, capsys):
     """The measurements are made up."""
     from fairlane.bench import simulators
-    from fairlane.cli import commands
+    from fairlane.cli import bench
 
     row = {"scenario": "P1", "simulated_s": 60, "ours_ns": 46.7, "peer_ns": 270.7, "ratio": 5.8, "ratio_low": 5.7, "ratio_high": 6.0}
     monkeypatch.setattr(simulators, "run_against", lambda *_, report, **__: report(row) or {"results": [row]})
     monkeypatch.setenv("COLUMNS", "60")
-    commands._bench_against("ns2", ("P1",), False, 3)
+    bench._bench_against("ns2", ("P1",), False, 3)
     shown = capsys.readouterr().out
     assert "5.8" in shown and "60 s simulated" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 60

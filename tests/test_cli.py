@@ -314,6 +314,27 @@ def test_progress_is_drawn_on_a_terminal_only(dumbbell):
     assert shown.endswith(b"\x1b[2K")
 
 
+@pytest.mark.parametrize("columns", [80, 40])
+def test_no_line_of_the_progress_is_wider_than_the_terminal(columns, dumbbell):
+    """A line that wraps leaves its first row behind."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import struct
+    import termios
+
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    dumbbell.write_text(dumbbell.read_text().replace("[flows.tcp]", "[flows.a_group_of_flows_with_a_long_name]"))
+    queues = ",".join(f"droptail{{limit={n}p}}" for n in range(20, 40))
+    with start(
+        "compare", "--scenario", str(dumbbell), "--queues", queues, "--duration", "60s", "--seeds", "9", "--json", stderr=side
+    ) as child:
+        os.close(side)
+        child.stdout.read()
+        lines = shown_on(main).decode().split("\r\x1b[2K")
+    assert len(lines) > 2 and max(map(len, lines)) < columns
+
+
 def test_the_name_of_a_scenario_stays_on_its_line(dumbbell, capsys):
     dumbbell.write_text(dumbbell.read_text().replace('"small dumbbell"', '"p\\nq\\u001b[31m\\tz"'))
     for command in (["run", str(dumbbell)], ["compare", "--scenario", str(dumbbell), "--queues", "droptail,red", "--seeds", "1..2"]):

@@ -253,6 +253,28 @@ ANSWERS = [
 ]
 
 
+ANSWERS += [
+    (["run"], "run needs FILE, such as fairlane run home.toml"),
+    (["report"], "report needs RESULT, such as fairlane report results/home -o home.html"),
+    (["new", "paper"], "paper needs KEY, such as fairlane new paper mine1999"),
+    (["--seeds", "3", "dumbbell.toml"], "options follow the file: fairlane dumbbell.toml --seeds 3"),
+    (["--json", "run", "dumbbell.toml"], "options follow the command: fairlane run dumbbell.toml --json"),
+    (["-V"], "fairlane --version"),
+    (["version"], "fairlane --version"),
+    (["run", "dumbbell.toml", "--duration", "10s"], "are changed with --set duration=10s"),
+    (["run", "dumbbell.toml", "--queue", "red"], "are changed with --set links.NAME.queue=red"),
+    (["top", "dumbbell.toml", "--tcp", "bbr"], "are changed with --set flows.NAME.tcp=bbr"),
+    (["run", "dumbbell.toml", "--set", "duration", "10s"], "--set takes one word: write --set duration=10s"),
+    (["run", "dumbbell.toml", "other.toml"], "run takes one file: run the command for each"),
+    (["run", "dumbbell.toml", "--plot"], "Option '--plot' requires an argument: --plot NAME.svg"),
+    (["plot", "dumbbell.toml", "queue", "events"], "the plot is called queue-events: fairlane plot dumbbell.toml queue-events"),
+    (["script", "dumbbell.toml"], "dumbbell.toml is not a packet script (.pkt): fairlane run dumbbell.toml"),
+    (["run", "dumbbell.toml", "--seed", "-1"], "'-1' is not a seed: a whole number from 0 to 2^64 - 1"),
+    (["run", "dumbbell.toml", "--seed", "1", "--seeds", "2"], "--seed 1 and --seeds 2 exclude each other"),
+    (["run", "dumbbell.toml", "--seeds", "0"], "cannot use 0 seeds: write how many"),
+]
+
+
 @pytest.mark.parametrize(("args", "expected"), ANSWERS, ids=lambda x: " ".join(x) if isinstance(x, list) else "")
 def test_a_mistake_has_one_answer(args, expected, dumbbell):
     where = dumbbell.parent
@@ -276,7 +298,7 @@ def test_a_mistake_has_one_answer(args, expected, dumbbell):
     ],
 )
 def test_set_takes_a_queue_as_compare_writes_it(setting, expected, dumbbell):
-    """The same text, in the shell and in Python."""
+    """Runs the same text in the shell and in Python."""
     import fairlane as fl
 
     path, _, value = setting.partition("=")

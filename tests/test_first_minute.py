@@ -146,7 +146,7 @@ def test_a_lesson_to_begin_with(tmp_path, monkeypatch, capsys):
     assert f"gets {goodput(fair):.2f} Mbit/s, {100 * (1 - goodput(fair) / goodput(base)):.0f} % less" in answers
 
 
-# --- a file in place of a command, and names that are no command ----------------------------------------------
+# --- a file instead of a command, and names that are no command ----------------------------------------------
 
 
 def test_a_scenario_in_place_of_a_command_is_run(dumbbell, capsys):

@@ -1,4 +1,4 @@
-"""Errors for a file of another kind in place of a scenario: what it is, and what reads it."""
+"""Errors for a file of another kind instead of a scenario: what it is, and what reads it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = {
     ".tcl": "is a script of ns-2: docs/guides/from-ns2.md shows how to write it as a scenario",
     ".cc": "is a program of ns-3: docs/guides/from-ns3.md shows how to write it as a scenario",
 }
-"""What files are, by their extension."""
+"""Kinds of files, by their extension."""
 
 
 def check_kind(name: str) -> None:
@@ -34,7 +34,7 @@ def check_kind(name: str) -> None:
 
 
 def folder_hint(name: str) -> str:
-    """Returns what a folder in place of a scenario is good for; "" if it has nothing of ours."""
+    """Returns what a folder instead of a scenario is good for; "" if it has nothing of ours."""
     path = Path(name)
     if (path / "study.json").is_file():
         return f"\n  = help: it holds a study: fairlane report {quote(name)}, or fairlane plot {quote(name)} KIND"

@@ -99,7 +99,7 @@ def _invoke(arguments: list[str]) -> int:
         if arguments[:1] == ["help"]:
             arguments = [*arguments[1:], "--help"]
         # Not `cli.main`: it has its own messages for Ctrl-C and closed pipes.
-        with cli.make_context("fairlane", arguments) as context:
+        with cli.make_context("fairlane", list(arguments)) as context:
             code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -113,7 +113,9 @@ def _invoke(arguments: list[str]) -> int:
         raise KeyboardInterrupt from None
     except click.ClickException as e:
         where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
-        say(e.format_message().rstrip(".") + where)
+        from .usage import message
+
+        say((message(e, arguments, cli) if isinstance(e, click.UsageError) else e.format_message().rstrip(".")) + where)
         return BAD_INPUT
     except PluginError as e:
         say(str(e))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import sys
 import time
@@ -49,7 +50,7 @@ class Commands(click.Group):
     """Commands in alphabetical order, each with the whole first sentence of its help."""
 
     what = "command"
-    """What errors call a command of this group."""
+    """Noun for a command of this group in errors."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Finds the command; an unknown name is an error with the nearest ones."""
@@ -249,13 +250,30 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
         return
 
     def show(text: str) -> None:
-        sys.stderr.write("\r\x1b[2K" + encodable(one_line(text), sys.stderr.encoding))
+        # A longer line would wrap, and only its last row be replaced.
+        sys.stderr.write("\r\x1b[2K" + encodable(_cut(one_line(text), _stderr_width() - 1), sys.stderr.encoding))
         sys.stderr.flush()
 
     try:
         yield show
     finally:
         show("")
+
+
+def _stderr_width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _cut(text: str, width: int) -> str:
+    """Shortens text to a width.
+
+    >>> _cut("tuning 3/10 runs", 12), _cut("tuning", 12)
+    ('tuning 3/...', 'tuning')
+    """
+    return text if len(text) <= width else f"{text[: max(0, width - 3)]}..."
 
 
 @contextmanager
@@ -292,6 +310,6 @@ def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None]
         def show(fraction: float, text: str = "") -> None:
             spent = time.monotonic() - began
             left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
-            line(f"{what} {fraction:4.0%}{left} {text}"[:150])
+            line(f"{what} {fraction:4.0%}{left} {text}")
 
         yield show

@@ -92,6 +92,8 @@ def plot(
     from ..runs.plots.styles import style_of
 
     *given, kind = words
+    if len(given) > 1 and (whole := f"{given[-1]}-{kind}") in KINDS:
+        raise FairlaneError(f"the plot is called {whole}: fairlane plot {shlex.join([*given[:-1], whole])}")
     if not _is_kind(kind) and (first := next((w for w in given if _is_kind(w) and not Path(w).exists()), None)) is not None:
         others = [w for w in words if w != first]
         raise FairlaneError(f"the plot kind comes last: fairlane plot {shlex.join([*others, first])}")

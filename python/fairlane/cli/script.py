@@ -97,6 +97,8 @@ def _run(
     from ..script import ScriptError, run_file
     from ..script.document import unread, warnings
 
+    if (wrong := next((f for f in files if f.endswith((".toml", ".json"))), None)) is not None:
+        raise FairlaneError(f"{wrong} is not a packet script (.pkt): fairlane run {wrong}")
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
     symbols = dict(assignments(defines))
     given = {name: "true" if value is True else str(value) for name, value in options.items() if value not in (None, False)}

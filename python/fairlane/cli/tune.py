@@ -108,6 +108,6 @@ def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
             left = max(0, t.runs - t.done - t.failed)
             eta = f", {rate:.1f} runs/s, at most {duration(left / rate)} left" if rate else ""
             failed = f", {t.failed} failed" if t.failed else ""
-            line(f"tuning {t.done}/{t.runs} runs{failed}{eta}, {t.stage}"[:140])
+            line(f"tuning {t.done}/{t.runs} runs{failed}{eta}, {t.stage}")
 
         yield show

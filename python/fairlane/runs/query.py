@@ -214,6 +214,8 @@ def stream_query(
         except duckdb.Error as e:
             if unknown := _UNKNOWN.search(str(e)):
                 raise _no_table(folder, unknown[1].lower(), found) from None
+            if question.strip().lower() in found:
+                raise FairlaneError(f'`{question}` is a table: write SQL, such as "select * from {question}"') from None
             if " " not in question.strip():
                 known = ", ".join(ready)
                 raise FairlaneError(f"unknown query `{question}`: write SQL, or one of {known}") from None
@@ -237,7 +239,7 @@ _WRITE_EACH = {
     "why": "run with report=flows and --why",
     "why_queues": "run with report=flows and --why",
 }
-"""What writes a table, and what does where the folder has a row per group."""
+"""Commands that write a table, where the folder has a row per group."""
 
 
 def _no_table(folder: str | PathLike[str], name: str, found: Mapping[str, str]) -> FairlaneError:
