@@ -204,6 +204,5 @@ def test_tcp_over_packet_by_packet_paths_retransmits_what_is_only_late():
     ],
 )
 def test_mistakes_are_named(down, message):
-    net = fl.Network(duration="9s").link("a", "b", rate="1Mbit/s", delay="1ms", down=down).flow("f", "a", "b", tcp={})
     with pytest.raises(fl.ScenarioError, match=message.replace("[", r"\[")):
-        net.resolve()
+        fl.Network(duration="9s").link("a", "b", rate="1Mbit/s", delay="1ms", down=down).flow("f", "a", "b", tcp={}).resolve()
