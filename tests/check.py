@@ -37,7 +37,7 @@ FILES = {
             untrusted_studies papers paper_layout paper_verdicts paper_settings paper_records paper_emulator paper_charts
             studies study_folder_mistakes own_paper findings paper_search run_cache
             """,
-        "reports": "report report_browser browser",
+        "reports": "first_screen report report_browser browser",
         "runs": """
             declarations liveness threads reconnect changes outages radiotap simulation listeners top flow_count generated
             groups lessons why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper

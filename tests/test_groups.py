@@ -103,7 +103,7 @@ def test_a_result_has_rows_of_flows_or_of_groups(both):
     assert groups.to_pandas()["flows"].tolist() == [12, 10, 1] * 3
     assert len(groups.plot("goodput_mean").axes) == 1
     page = groups.page()
-    assert "12" in groups._repr_html_() and "<html" in page and "Results</h2>" in page
+    assert "12" in groups._repr_html_() and "<html" in page and "All numbers</h2>" in page
 
 
 def test_no_flow_is_made_an_object(file):

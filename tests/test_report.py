@@ -82,7 +82,7 @@ def test_a_page_says_who_got_what_and_repeats_itself(folders):
     result = fl.load(folders[0])
     page = result.page()
     assert page == fl.load(folders[0]).page()
-    words = html.unescape(re.sub(r"<[^>]+>", " ", page.split("<main")[0]))
+    words = html.unescape(re.sub(r"<[^>]+>", " ", page.split('id="charts"')[0]))
     goodputs = result.mean("flows").sort("goodput", descending=True)
     assert f"{goodputs['flow'][0]} gets the most" in words and f"{goodputs['flow'][-1]} gets the least" in words
     assert "Queueing delay is largest at bottleneck" in words and "Means of 4 runs" in words

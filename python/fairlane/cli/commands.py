@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from .output import (
     render,
     wrote,
 )
+from .recording import calls, capture, recorded
 from .seeds import seed_options
 
 _SCHEMAS = [
@@ -284,14 +284,14 @@ def run(
         if (reason := _in_one_piece(resolved, chosen, watched=watched)) is not None:
             notes([f"the run uses one thread: {reason}"])
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
-    with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
+    with capture(pcaps, out, settings) as (pcap, stage), recorded(trace, out, trace_format, force=force) as events:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
             settled = {
                 "threads": threads,
                 "hop_probe": hop_probe,
                 "pcap": pcap,
-                "trace": recorded,
+                "trace": events if events is not None or html is None or grouped else calls(resolved, len(chosen or [0])),
                 "why": why or (html is not None and not grouped),
             }
             result = run_resolved(resolved, chosen, progress=progress, **settled)
@@ -299,6 +299,13 @@ def run(
         if only_seen:
             drop_sampling_warnings(result)
         log.ran(result, spent)
+        text = None
+        if html is not None:
+            from ..runs.page import page as page_of
+
+            text = page_of(result, out or "")
+            if events is None:
+                result.trace_folder = None  # the events were for the page alone
         figures, undrawn = draw_figures(result, targets)
         if out is not None:
             from ..runs.folder import save
@@ -308,11 +315,10 @@ def run(
         from ..look.figures import save_figure
 
         save_figure(figure, path, new=not force)
-    if html is not None:
+    if html is not None and text is not None:
         from ..base.files import save_bytes
-        from ..runs.page import page as page_of
 
-        save_bytes(html, page_of(result, out or "").encode(), new=not force)
+        save_bytes(html, text.encode(), new=not force)
     if as_json:
         from ..runs.document import json_chunks
 
@@ -338,48 +344,6 @@ def _in_one_piece(resolved: Any, seeds: list[int] | None, *, watched: bool) -> s
     if watched:
         return "events, packets or limits are recorded"
     return partition_of(resolved, None if seeds is None else seeds[0]).whole
-
-
-@contextmanager
-def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) -> Iterator[tuple[Any, Path | None]]:
-    """Yields the captures, and the folder that holds their files until they move into `out`."""
-    if not names:
-        given = [
-            option for option, value in zip(("--snaplen", "--pcap-queue"), (settings["snaplen"], settings["queue"]), strict=True) if value
-        ]
-        if given:
-            raise click.UsageError(f"{given[0]} needs --pcap NAME")
-        yield None, None
-        return
-    from ..base.files import staging
-    from ..runs.pcap import Pcap
-
-    if out is None:
-        yield Pcap(names, **settings), None
-        return
-    for name in names:
-        file = Path(name.partition("=")[2])
-        if not file.is_absolute() and file.name != str(file) and file.name:
-            raise click.UsageError(f"--pcap {name}: with --out the file goes into {out}: write {name.partition('=')[0]}={file.name}")
-    with staging(out) as stage:
-        yield Pcap(names, stage, **settings), stage
-
-
-@contextmanager
-def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> Iterator[Any]:
-    """Yields the event filter, with the folder that holds the files until they move into `out`."""
-    if words is None:
-        if form != "parquet":
-            raise click.UsageError("--trace-format needs --trace")
-        yield None
-        return
-    if out is None:
-        raise click.UsageError("--trace needs --out DIR: events are stored in the result folder")
-    from ..runs.trace import parse_filter, recording_folder
-
-    parse_filter(words, format=form).arguments(Path())
-    with recording_folder(out, force=force) as place:
-        yield parse_filter(words, place, form)
 
 
 def _fine(duration: str) -> str:

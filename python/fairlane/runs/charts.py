@@ -13,6 +13,7 @@ from ..base.format import seconds as as_seconds
 from ..base.metrics import unit, within
 from ..look.web_charts import Chart, Line, downsample, points_per_curve, resolution_note
 from .colours import colours
+from .delay_charts import delay_charts
 from .groups import members
 from .tables import intervals, series, series_names
 
@@ -38,6 +39,7 @@ def charts(result: ResultData) -> list[Chart]:
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
     if series_names(result, "link_series") and (c := links_over_time(result)) is not None:
         out.insert(1 if out else 0, c)
+    out[1:1] = delay_charts(result)
     return [*out, *(c for c in (each_flow(result), shares(result), each_group(result)) if c is not None)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..look.notebook import card, muted, notices
-from .sheets import flow_sheet, link_sheet, network_sheet
+from .sheets import fairness_sheet, flow_sheet, link_sheet, network_sheet
 from .tables import columns, series_tables
 from .terminal import head
 
@@ -17,6 +17,7 @@ def result_html(result: ResultData) -> str:
     """Returns the head line, flows or groups, links, network, warnings, and hints."""
     parts = [
         flow_sheet(result, where="result.flows"),
+        fairness_sheet(result),
         link_sheet(result, where="result.links"),
         network_sheet(result),
         notices(result.warnings),

@@ -15,9 +15,10 @@ from ..look.rerun import Rerun, fingerprint_list, rerun_scenario
 from ..look.templates import render
 from ..look.web_charts import Charts
 from .charts import charts
+from .first_screen import heads, next_steps, rows
 from .groups import flows_in
-from .sheets import flow_sheet, link_sheet, network_sheet
-from .summary import limit_section, limits_sheet, sentences
+from .sheets import fairness_sheet, flow_sheet, link_sheet, network_sheet
+from .summary import goodput_sentence, limit_section, limits_sheet, precision_sentence, queueing_sentence
 from .tables import intervals, link_loads, metrics_of, series_names, series_tables
 
 if TYPE_CHECKING:
@@ -37,11 +38,16 @@ def page(result: ResultData, folder: str = "") -> str:
     drawn = charts(result)
     series = any(series_names(result, name) for name in series_tables(result))
     scenario = result.scenario
+    said, got = (goodput_sentence(result), queueing_sentence(result), precision_sentence(result)), rows(result)
+    file = f"{folder.rstrip('/')}/scenario.toml" if folder else "scenario.toml"
     exact = {name: exact_table(result, name) for name in (result.rows_of, "links")}
     cut = [name for name, frame in exact.items() if frame is None and result.table(name).height]
     return render(
         "runs/page.html.j2", title=title(result, folder), headline=headline(result, folder),
-        description=scenario.get("description") or "", sentences=sentences(result),
+        description=scenario.get("description") or "", sentences=said[:1], why_slow=said[1], precision=said[2],
+        got=got, heads=heads(result), limited=any(x.limit for x in got),
+        grouped=result.rows_of == "groups" or any(x.count > 1 for x in got),
+        steps=next_steps(result, file) if is_simulated(result) else [], fairness=fairness_sheet(result), folder=folder,
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="CSV file"),
         flows_exact=exact[result.rows_of], links_exact=exact["links"], network=network_sheet(result),
@@ -66,7 +72,7 @@ def headline(result: ResultData, folder: str = "") -> str:
     if not goodput:
         return name
     n = sum(flows_in(result).values())
-    parts = [f"{n} flows share {_mean(goodput, 'goodput')}" if n != 1 else f"its flow gets {_mean(goodput, 'goodput')}"]
+    parts = [f"{n} flows deliver {_mean(goodput, 'goodput')} in total" if n != 1 else f"its flow gets {_mean(goodput, 'goodput')}"]
     link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
     delay = result.value("sojourn_mean", link=link).mean if link and "sojourn_mean" in metrics_of(result, "links") else None
     if delay and delay >= LEAST_DELAY:

@@ -12,6 +12,7 @@ from ..base.format import number, quantity
 from ..base.metrics import jain, unit, within
 from ..look.sheet import Sheet
 from ..stats import Interval, interval
+from .fairness import competitors
 from .groups import members
 from .headings import heading
 from .tables import LABELS, columns, intervals, link_loads
@@ -33,6 +34,8 @@ _GROUPS = (
 )  # fmt: skip
 _PERCENT = ("utilisation", "loss")
 _RATIOS = ("share", "worst_share")
+_FAIRNESS = ("jain", "jain_tcp", "worst_share")
+"""Metrics of the network over flows that may not compete."""
 _COUNTS = ("marks", "timeouts", "retransmits", "drops", "completion_time", "completion_time_p95", "transactions")
 """Metrics without a column if they are zero in all rows."""
 
@@ -54,7 +57,13 @@ def flow_sheet(result: ResultData, each: bool = False, where: str = "--flows, or
     if each or of.flows <= FEW:
         rows = intervals(result, "flows")
         shown = [c for c in _FLOWS if c in rows[0][1] and any(_worth_showing(per[c], c) for _, per in rows)]
-        body = [[labels["flow"], *(cell(c, per[c]) for c in shown)] for labels, per in rows]
+        alike = {f for s in competitors(result) if s.alone for f in s.flows}
+        if not alike:
+            shown = [c for c in shown if c != "share"]
+        body = [
+            [labels["flow"], *("-" if c == "share" and labels["flow"] not in alike else cell(c, per[c]) for c in shown)]
+            for labels, per in rows
+        ]
         return Sheet(["flow", *map(heading, shown)], body)
     return _group_sheet(result, of, where)
 
@@ -77,11 +86,13 @@ def _group_sheet(result: ResultData, of: Groups, where: str) -> Sheet:
     present = [c for c in _FLOWS if c in next(filter(None, columns(result, "flows")))]
     per = {g: {c: of.value(names, c) for c in present} for g, names in groups.items()}
     shown = [c for c in _FLOWS if any(c in p and _worth_showing(p[c], c) for p in per.values())]
-    heads = ["group", "flows", "total goodput", "goodput per flow", heading("jain")]
+    # A share of a group that competes with others says nothing about fairness; `fairness_sheet` has the shares within each set.
+    shown = [c for c in shown if c != "share"]
+    heads = ["group", "flows", "total goodput", "goodput per flow"]
     body = []
     for g, names in groups.items():
-        fair = [cell("goodput", of.value(names, "goodput", "sum")), cell("goodput", per[g]["goodput"])]
-        body.append([g, str(len(names)), *fair, cell("jain", of.value(names, "goodput", "jain")), *(cell(c, per[g][c]) for c in shown[1:])])
+        rates = [cell("goodput", of.value(names, "goodput", "sum")), cell("goodput", per[g]["goodput"])]
+        body.append([g, str(len(names)), *rates, *(cell(c, per[g][c]) for c in shown[1:])])
     names = [f"total {heading(c)}" if c in _SUMS else heading(c) for c in shown[1:]]
     note = f"Means over the flows of a group; totals are sums. All {of.flows} flows: {where}."
     return Sheet([*heads, *names], body, note=note)
@@ -99,6 +110,17 @@ class Groups:
         self.runs = len(result.info)
         self._places = {c["flow"][i]: place for place, (c, i) in enumerate(rows[:each])}
 
+    def extremes(self, names: Sequence[str]) -> tuple[Interval, Interval]:
+        """Returns the smallest and the largest goodput of some flows, in units of their mean."""
+        found: list[list[float]] = [[], []]
+        for run in self._runs:
+            values = [float(run[p][0]["goodput"][run[p][1]]) for p in (self._places[n] for n in names)]
+            mean = math.fsum(values) / len(values)
+            for out, x in zip(found, (min(values), max(values)), strict=True):
+                out.append(x / mean if mean else math.nan)
+        n = float(len(names))
+        return interval(found[0], within=(0.0, 1.0), unit="1"), interval(found[1], within=(1.0, n), unit="1")
+
     def value(self, names: Sequence[str], metric: str, how: str = "") -> Interval:
         """Returns a metric of some flows: their mean, the sum of counts, or with `how` their mean, sum, min, max or Jain's index."""
         how = how or ("sum" if metric in _SUMS else "mean")
@@ -113,6 +135,23 @@ class Groups:
             else:
                 found.append(_formed(values, how))
         return interval(found, within=within(metric, how), unit="1" if how == "jain" else unit(metric))
+
+
+def fairness_sheet(result: ResultData) -> Sheet | None:
+    """Returns Jain's index and the extreme shares of each set of flows that compete; None without one."""
+    sets = competitors(result)
+    if not sets:
+        return None
+    of = Groups(result)
+    rows = []
+    for c in sets[:MAX_LINKS]:
+        least, most = of.extremes(c.flows)
+        rows.append(
+            [c.title, str(len(c.flows)), cell("jain", of.value(c.flows, "goodput", "jain")), cell("share", least), cell("share", most)]
+        )
+    more = f" {len(sets) - MAX_LINKS} more sets of flows not shown." if len(sets) > MAX_LINKS else ""
+    note = f"Only flows of one kind with the same bottleneck are compared; 1 × is an equal share.{more}"
+    return Sheet(["fairness among", "flows", heading("jain"), "smallest share", "largest share"], rows, note=note)
 
 
 def _formed(values: list[float], how: str) -> float:
@@ -165,9 +204,10 @@ def link_sheet(result: ResultData, where: str = "--json, or result.links in Pyth
 
 
 def network_sheet(result: ResultData) -> Sheet:
-    """Returns a table of the whole network, one row per metric that is not zero."""
+    """Returns a table of the whole network, one row per metric that is not zero; `fairness_sheet` has the fairness."""
     ((_, per),) = intervals(result, "network")
-    return Sheet(["whole network", "value"], [[heading(name), cell(name, iv)] for name, iv in per.items() if iv.mean])
+    shown = [(name, iv) for name, iv in per.items() if iv.mean and name not in _FAIRNESS]
+    return Sheet(["whole network", "value"], [[heading(name), cell(name, iv)] for name, iv in shown])
 
 
 def _worth_showing(iv: Interval, name: str) -> bool:

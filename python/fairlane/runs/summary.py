@@ -11,6 +11,7 @@ from ..base.format import number, quantity
 from ..base.literals import si
 from ..base.metrics import unit
 from ..look.sheet import Sheet
+from .fairness import competitors
 from .groups import members
 from .sheets import FEW, Groups, cell
 from .tables import columns, intervals, link_loads
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_LIMITS = 16
 """Most flows with a row each; above that, flows are counted by group and limit."""
+_MOST_SETS = 2
+"""Most sets of competing flows that a sentence names."""
 _CLOSE = 0.9
 """Share of the rate that a window allows from which the window counts as the limit."""
 _WAITS = 1e-4
@@ -29,10 +32,11 @@ _WAITS = 1e-4
 
 def sentences(result: ResultData) -> list[str]:
     """Returns sentences on the goodput of the flows, the longest queue, and the precision."""
-    return [s for s in (_goodput(result), _queueing(result), _precision(result)) if s]
+    return [s for s in (goodput_sentence(result), queueing_sentence(result), precision_sentence(result)) if s]
 
 
-def _goodput(result: ResultData) -> str:
+def goodput_sentence(result: ResultData) -> str:
+    """Returns the goodput in total, the most, the least, and the fairness among flows that compete."""
     if result.rows_of == "groups":
         return _goodput_of_groups(result)
     of = Groups(result)
@@ -44,16 +48,24 @@ def _goodput(result: ResultData) -> str:
         return f"The goodput of {name} is {cell('goodput', per['goodput'])}."
     groups = members(result)
     everyone = [f for own in groups.values() for f in own]
-    total, fair = (cell(m, of.value(everyone, "goodput", how)) for m, how in (("goodput", "sum"), ("jain", "jain")))
+    total = cell("goodput", of.value(everyone, "goodput", "sum"))
     lead = f"{of.flows} flows deliver {total} in total"
+    fair = _fairness(result, of)
     if rows:
         order = sorted(rows, key=lambda f: -(rows[f]["goodput"].mean or 0.0))
         most, least = (
             f"{f} gets the {word} ({cell('goodput', rows[f]['goodput'])})" for f, word in ((order[0], "most"), (order[-1], "least"))
         )
-        return f"{lead}: {most}, {least}; Jain's fairness index is {fair}."
+        return f"{lead}: {most}, {least}{fair}."
     means = [(g, of.value(own, "goodput")) for g, own in groups.items()]
-    return f"{lead}: {_per_flow(means)}; Jain's fairness index is {fair}."
+    return f"{lead}: {_per_flow(means)}{fair}."
+
+
+def _fairness(result: ResultData, of: Groups) -> str:
+    """Returns Jain's index of the largest sets of flows that compete; empty without one."""
+    sets = sorted(competitors(result), key=lambda s: -len(s.flows))[:_MOST_SETS]
+    said = [f"{cell('jain', of.value(s.flows, 'goodput', 'jain'))} among the flows of {s.title}" for s in sets]
+    return f"; Jain's fairness index is {' and '.join(said)}" if said else ""
 
 
 def _goodput_of_groups(result: ResultData) -> str:
@@ -62,7 +74,7 @@ def _goodput_of_groups(result: ResultData) -> str:
     count = number(math.fsum(per["flows"].mean or 0.0 for _, per in rows))
     lead = f"{count} flows deliver {cell('goodput', whole['goodput'])} in total"
     means = [(g, per["goodput_mean"]) for g, per in rows]
-    return f"{lead}: {_per_flow(means)}; Jain's fairness index is {cell('jain', whole['jain'])}."
+    return f"{lead}: {_per_flow(means)}."
 
 
 def _per_flow(means: list[tuple[str, Interval]]) -> str:
@@ -71,7 +83,8 @@ def _per_flow(means: list[tuple[str, Interval]]) -> str:
     return ", ".join(f"a flow of {g} gets {cell('goodput', iv)} on average" for g, iv in ends)
 
 
-def _queueing(result: ResultData) -> str:
+def queueing_sentence(result: ResultData) -> str:
+    """Returns where packets wait most, and what is lost there."""
     link = max(link_loads(result), key=lambda row: row[1], default=("",))[0]
     if not link:
         return ""
@@ -94,7 +107,8 @@ def _queueing(result: ResultData) -> str:
     return f"{waits}; {rest}."
 
 
-def _precision(result: ResultData) -> str:
+def precision_sentence(result: ResultData) -> str:
+    """Returns how many runs there are, and how precise their means."""
     runs = len(result.info)
     if runs == 1:
         return f"One run (seed {result.seeds[0]}): the random variation is unknown. Use --seeds 1..10 for confidence intervals."

@@ -8,7 +8,7 @@ from ..base.escapes import one_line
 from ..base.format import number
 from ..base.seeds import seed_words
 from ..look.sheet import Words
-from .sheets import flow_sheet, link_sheet, network_sheet
+from .sheets import fairness_sheet, flow_sheet, link_sheet, network_sheet
 
 if TYPE_CHECKING:
     from .data import ResultData
@@ -45,7 +45,7 @@ def run_report(result: ResultData, seconds: float | None = None, each: bool = Fa
 
     `seconds`: the wall-clock time, for the head line.
     """
-    sheets = [s for s in (flow_sheet(result, each), link_sheet(result), network_sheet(result)) if s is not None]
+    sheets = [s for s in (flow_sheet(result, each), fairness_sheet(result), link_sheet(result), network_sheet(result)) if s is not None]
     parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s))]
     if why:
         parts += ["", *(Words(sentence) for sentence in result.why().sentences())]
