@@ -33,7 +33,14 @@ print("ends")
 
 def ends(trees: list[dict[str, Any]], folder: Path) -> None:
     """All of them end, in a process of their own, since nothing else can end a loop in a queue."""
-    done = subprocess.run([sys.executable, "-c", RUN], input=json.dumps(trees), capture_output=True, text=True, timeout=ENOUGH, cwd=folder)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::UserWarning", "-c", RUN],
+        input=json.dumps(trees),
+        capture_output=True,
+        text=True,
+        timeout=ENOUGH,
+        cwd=folder,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
 
 
