@@ -17,6 +17,7 @@ import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base.document import json_schema
 from fairlane.comparison import default_network
+from fairlane.comparison.data import Competing
 from fairlane.comparison.differences import differences, sentences
 from test_cli_errors import check
 
@@ -106,7 +107,9 @@ def made(values, margin="5%", **factors):
         for label in labels
     ]
     levels = [SimpleNamespace(name=name, levels=[SimpleNamespace(label=x) for x in dict.fromkeys(own)]) for name, own in named.items()]
-    c = SimpleNamespace(settings=settings, factors=levels, margin=margin, seeds=range(5), groups=lambda: ["web"])
+    c = SimpleNamespace(
+        settings=settings, factors=levels, margin=margin, seeds=range(5), groups=lambda: ["web"], competing=[Competing(("web",))]
+    )
     return dict(zip(("goodput", "delay", "loss", "fairness"), sentences(c, differences(c)), strict=False))
 
 

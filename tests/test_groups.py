@@ -332,7 +332,7 @@ def test_reports_of_groups(both, file, tmp_path):
     for metric, column in (("goodput_sum", "goodput"), ("delay_mean", "delay_mean"), ("loss", "loss")):
         own = [r.value(column, group="tcp").mean for r in (other, groups)]
         assert found["tcp", metric] == pytest.approx(own, rel=1e-12)
-    assert ("", "jain") in found and ("bottleneck", "utilisation") in found
+    assert ("tcp", "jain") in found and ("", "jain") not in found and ("bottleneck", "utilisation") in found
     assert "Delay and goodput of tcp" in report.page() and "slow" in report._repr_html_()
     mixed = fl.report([flows, groups]).document()
     assert {d["metric"] for d in mixed["differences"]} == {"goodput_sum", "jain", "utilisation", "sojourn_mean"}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import fairlane as fl
 from fairlane.base.format import quantity
 from fairlane.base.metrics import jain, metrics, series, within
 from fairlane.runs.curves import mean_and_interval
-from fairlane.stats import bounded, from_moments, interval
+from fairlane.stats import bounded, effects, from_moments, interval, paired, welch
 from fairlane.stats.intervals import t_factor
 
 SHARE, POSITIVE = (0.0, 1.0), (0.0, math.inf)
@@ -119,6 +120,36 @@ def test_what_is_shown_of_a_loss_is_possible(lossy):
     for table in ("flows", "links", "network"):
         found = lossy.summary(table)
         assert (found["low"].drop_nulls() >= 0).all(), table
+
+
+@pytest.mark.parametrize("compare", [paired, welch])
+def test_differences_and_changes_stay_possible(compare):
+    ours, theirs = [0.0, 0.02, 0.9], [0.9, 0.95, 0.1]
+    plain, kept = compare(ours, theirs), compare(ours, theirs, within=SHARE)
+    assert plain.difference.low < -1 and kept.difference.low == -1 and kept.difference.high == min(1.0, plain.difference.high)
+    assert (kept.p, kept.difference.value, kept.change.value) == (plain.p, plain.difference.value, plain.change.value)
+    assert kept.a.low > 0 and kept.b.high < 1 and plain.a.low < 0
+    few = compare([0.0, 0.1, 4.0], [20.0, 21.0, 22.0])
+    cut = compare([0.0, 0.1, 4.0], [20.0, 21.0, 22.0], within=POSITIVE)
+    assert few.change.low < -100 == cut.change.low and cut.change.high == few.change.high < 0
+    # A difference of amounts has no bound of its own.
+    assert (cut.difference.low, cut.difference.high) == (few.difference.low, few.difference.high)
+
+
+def test_means_of_levels_stay_possible():
+    pl = pytest.importorskip("polars")
+    rows = [{"queue": q, "seed": s, "loss": x} for q, xs in (("a", (0.0, 0.0, 0.2)), ("b", (0.1, 0.3, 0.2))) for s, x in enumerate(xs)]
+    for block in ("seed", None):
+        plain, kept = (effects(pl.DataFrame(rows), "loss", ["queue"], block=block, within=of) for of in ((-math.inf, math.inf), SHARE))
+        assert plain["low"][0] < 0 <= kept["low"].min() and kept["high"].max() <= 1
+        assert kept["mean"].to_list() == plain["mean"].to_list()
+
+
+def test_papers_show_both_ends_of_a_lopsided_interval():
+    from fairlane.papers.numbers import mean_and_interval, pm
+
+    row = SimpleNamespace(ours=4.0, low=0.0, high=15.0)
+    assert pm(row) == "4.0 (0.0 to 15.0)" and mean_and_interval(SimpleNamespace(ours=4.0, low=3.0, high=5.0)) == ("4.0", "± 1.0")
 
 
 def test_flows_of_different_bottlenecks_are_not_compared():

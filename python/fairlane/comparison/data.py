@@ -12,6 +12,7 @@ import polars as pl
 
 from ..base.metrics import jain, unit, within
 from ..errors import ScenarioWarning, suggest
+from ..runs.fairness import competitors
 from ..runs.result import Result
 from ..runs.tables import series, series_names
 from ..stats import Interval, interval
@@ -43,7 +44,7 @@ class Compared:
     link: str
     own_sample: bool = False
     """True if the scenario, not `compare`, set the sampling step."""
-    _seen: dict[tuple[str, str], list[float | None]] = field(default_factory=dict, repr=False, compare=False)
+    _seen: dict[tuple[str | tuple[str, ...], str], list[float | None]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def warnings(self) -> list[ScenarioWarning]:
@@ -58,9 +59,10 @@ class Compared:
         """Returns the groups of flows of the scenario."""
         return list(self.result.scenario["flows"])
 
-    def flows(self, group: str) -> pl.DataFrame:
-        """Returns the rows of a group, one per run and flow."""
-        members = [f["name"] for f in self.result.scenario["expanded"]["flows"] if f["group"] == group]
+    def flows(self, group: str | tuple[str, ...]) -> pl.DataFrame:
+        """Returns the rows of a group or of several, one per run and flow."""
+        groups = (group,) if isinstance(group, str) else group
+        members = [f["name"] for f in self.result.scenario["expanded"]["flows"] if f["group"] in groups]
         return self.result.flows.filter(pl.col("flow").is_in(members))
 
     def ellipse(self, group: str) -> Ellipse | None:
@@ -68,7 +70,7 @@ class Compared:
         frame = self.flows(group)
         return ellipse(zip(frame["delay_mean"].to_list(), frame["throughput"].to_list(), strict=True))
 
-    def of_group(self, group: str, metric: str) -> Interval:
+    def of_group(self, group: str | tuple[str, ...], metric: str) -> Interval:
         """Returns a metric of a group of flows: `goodput_sum` is their sum, `jain` Jain's index among them, others are means over them.
 
         A flow without a value (no delay without delivered data) does not count in the mean.
@@ -77,14 +79,14 @@ class Compared:
         how = "sum" if metric == "goodput_sum" else "jain" if metric == "jain" else "mean"
         return interval(self.per_run(group, metric), within=within(of, how), unit="1" if how == "jain" else unit(of))
 
-    def per_run(self, group: str, metric: str) -> list[float | None]:
-        """Returns a metric of a group ("": the network) in each run, in the order of the seeds; None without a value."""
+    def per_run(self, group: str | tuple[str, ...], metric: str) -> list[float | None]:
+        """Returns a metric of a group or of several ("": the network) in each run, in the order of the seeds; None without a value."""
         key = (group, metric)
         if key not in self._seen:
             self._seen[key] = [None if x is None or not math.isfinite(x) else x for x in self._per_run(group, metric)]
         return self._seen[key]
 
-    def _per_run(self, group: str, metric: str) -> list[float]:
+    def _per_run(self, group: str | tuple[str, ...], metric: str) -> list[float]:
         if not group:
             return self.result.network[metric].to_list()
         found: list[float] = []
@@ -99,7 +101,7 @@ class Compared:
         return found
 
     def jain(self) -> Interval:
-        """Returns Jain's fairness index of the goodputs of all flows."""
+        """Returns Jain's fairness index of the network: over all flows, each in units of its bottleneck's mean."""
         return self.result.value("jain")
 
     def of_link(self, metric: str) -> Interval:
@@ -116,6 +118,18 @@ class Compared:
 
 def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
+
+
+@dataclass(frozen=True)
+class Competing:
+    """Groups whose flows compete."""
+
+    groups: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Names of the groups."""
+        return " and ".join(self.groups)
 
 
 class ComparisonData:
@@ -156,6 +170,12 @@ class ComparisonData:
     def groups(self) -> list[str]:
         """Returns the groups of flows."""
         return self.settings[0].groups()
+
+    @cached_property
+    def competing(self) -> list[Competing]:
+        """Sets of groups whose flows compete in the first setting: one bottleneck, one direction, one kind."""
+        sets = competitors(self.settings[0].result)
+        return list(dict.fromkeys(Competing(s.groups) for s in sets))
 
     def setting(self, label: str) -> Compared:
         """Returns a setting by its label: its levels as written, joined by ", "."""
@@ -211,8 +231,7 @@ class ComparisonData:
 
 
 def _headline(q: Compared) -> list[tuple[str, str, Interval]]:
-    rows = [("", "jain", q.jain())]
-    rows += [("", m, q.of_link(m)) for m in LINK_METRICS]
+    rows = [("", m, q.of_link(m)) for m in LINK_METRICS]
     for g in q.groups():
         rows += [(g, m, q.of_group(g, m)) for m in GROUP_METRICS]
     return rows

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import stats
-from ..base.metrics import unit
+from ..base.metrics import unit, within
 from ..look.numbers import digits, signed, value_text
 
 if TYPE_CHECKING:
@@ -36,11 +36,24 @@ class Measure:
     """True if larger values are better."""
     relative: bool
     """True if differences are in percent of the mean; else in percentage points or in units of the index."""
+    groups: tuple[str, ...] = ()
+    """Groups of flows of a set that compete, if it has several."""
 
     @property
     def title(self) -> str:
         """Words with the group of flows."""
         return f"{self.words} of {self.group}" if self.group else self.words
+
+    @property
+    def key(self) -> str | tuple[str, ...]:
+        """Group or groups of the flows."""
+        return self.groups or self.group
+
+    @property
+    def within(self) -> stats.Range:
+        """Smallest and largest possible value."""
+        name, how = {"goodput_sum": ("goodput", "sum"), "jain": ("goodput", "jain")}.get(self.metric, (self.metric, "mean"))
+        return within(name, how)
 
     @property
     def unit(self) -> str:
@@ -76,14 +89,12 @@ def about(c: ComparisonData) -> str:
 
 
 def measures(c: ComparisonData) -> list[Measure]:
-    """Returns the measures: goodput, delay and loss of each group of flows, and the fairness among all flows."""
+    """Returns the measures: goodput, delay and loss of each group of flows, and the fairness among the flows that compete."""
     out = []
     for g in c.groups():
         out += [Measure(g, "goodput_sum", "goodput", True, True), Measure(g, "delay_mean", "delay", False, True)]
         out.append(Measure(g, "loss", "loss", False, False))
-    if any(q.result.flows["flow"].n_unique() > 1 for q in c.settings):
-        out.append(Measure("", "jain", "Jain's fairness index", True, False))
-    return out
+    return [*out, *(Measure(s.label, "jain", "Jain's fairness index", True, False, s.groups) for s in c.competing)]
 
 
 def differences(c: ComparisonData) -> list[Difference]:
@@ -99,12 +110,13 @@ def differences(c: ComparisonData) -> list[Difference]:
             for a, b in itertools.combinations(values, 2):
                 rows.append((f, m, b, a))
                 pairs.append((values[b], values[a]))
-    return [Difference(f.name, m, b, a, x) for (f, m, b, a), x in zip(rows, stats.contrasts(pairs, c.margin), strict=True)]
+    found = stats.contrasts(pairs, c.margin, within=[m.within for _, m, _, _ in rows])
+    return [Difference(f.name, m, b, a, x) for (f, m, b, a), x in zip(rows, found, strict=True)]
 
 
 def _values(c: ComparisonData, f: Factor, label: str, m: Measure) -> list[float | None]:
     """Returns one value per seed, the mean over the settings with this level; None if a setting has no value."""
-    lists = [q.per_run(m.group, m.metric) for q in c.settings if q.levels[f.name] == label]
+    lists = [q.per_run(m.key, m.metric) for q in c.settings if q.levels[f.name] == label]
     out: list[float | None] = []
     for row in zip(*lists, strict=True):
         good = all(x is not None and math.isfinite(x) for x in row)
@@ -182,7 +194,7 @@ class _Sentence:
 
     def _change(self, a: str, b: str) -> tuple[str, str, str]:
         """Returns size and direction of a significant difference, its conjunction, and its precision."""
-        d, c = stats.paired(self.values[a], self.values[b]), self._c(a, b)
+        d, c = stats.paired(self.values[a], self.values[b], within=self.m.within), self._c(a, b)
         word, than = "higher" if (d.difference.value or 0.0) > 0 else "lower", "than"
         e = d.difference if not self.m.relative else d.change
         if self.m.metric == "loss":
@@ -201,7 +213,7 @@ class _Sentence:
         out = []
         sides = [[q for q in self.c.settings if q.levels[self.f.name] == k] for k in (a, b)]
         for x, y in zip(*sides, strict=True):
-            means = [stats.interval(q.per_run(self.m.group, self.m.metric)).mean for q in (x, y)]
+            means = [stats.interval(q.per_run(self.m.key, self.m.metric)).mean for q in (x, y)]
             if None not in means and (means[0] < means[1] if self.m.more else means[0] > means[1]):  # type: ignore[operator]
                 out.append(" and ".join(x.levels[f.name] for f in self.rest))
         if not out:

@@ -31,7 +31,7 @@ CAPTIONS = {
     "ellipses": "Upper right is better: high throughput, low delay (the delay axis is reversed). A point is one flow of one run, the cross "
     "is the mean, the ellipse one standard deviation of the fitted normal distribution. A small ellipse means similar flows in all runs.",
     "queue": "Queue length at the link, first seed. Each panel has its own scale.",
-    "jain": "Jain's fairness index of the goodputs of all flows (1: equal shares) and link utilisation; 95 % intervals over the runs.",
+    "jain": "Jain's fairness index of flows that compete (1: equal goodputs) and link utilisation; 95 % intervals over the runs.",
 }
 
 
@@ -68,8 +68,8 @@ class Ellipses:
             colour, dash = _ink(i)
             points = q.flows(self.group)
             ax.plot(points["delay_mean"] * 1e3, points["throughput"] * factor, ".", ms=2.6, color=colour, alpha=0.45, mew=0, zorder=2)
-            # An ellipse has no meaning below the shortest measured delay, nor a logarithm below zero.
-            xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour(48)), strict=True)
+            # An ellipse has no meaning below the shortest measured delay or a throughput of zero.
+            xs, ys = zip(*((max(d, 0.5 * least) * 1e3, max(t, 0.0) * factor) for d, t in e.contour(48)), strict=True)
             lines.append(list(zip(xs, ys, strict=True)))
             ax.fill(xs, ys, color=colour, alpha=0.13, lw=0, zorder=1)
             ax.plot(xs, ys, dash, color=colour, lw=1.4, zorder=3)
@@ -214,8 +214,8 @@ def panels(c: ComparisonData, what: str) -> list[Any]:
         return [Backlog(q, i, short[q.label]) for i, q in enumerate(c.settings)]
     if what == "jain":
         used = [(short[q.label], q.of_link("utilisation")) for q in c.settings]
-        jain = [(short[q.label], q.jain()) for q in c.settings]
-        return [Dots("Jain's fairness index", jain), Dots("link utilisation", used, _floor(used))]
+        fair = [(s, [(short[q.label], q.of_group(s.groups, "jain")) for q in c.settings]) for s in c.competing[:MOST_GROUPS]]
+        return [*(Dots(f"Jain's fairness index of {s.label}", rows) for s, rows in fair), Dots("link utilisation", used, _floor(used))]
     raise suggest(what, list(PICTURES), "figure of a comparison")
 
 

@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from .data import Compared, ComparisonData
 
 COLUMNS: tuple[tuple[str, Callable[[Compared], Interval], str], ...] = (
-    ("Jain's fairness index", lambda q: q.jain(), "1"),
     ("utilisation", lambda q: q.of_link("utilisation"), "%"),
     ("queue length (mean)", lambda q: q.of_link("queue_mean"), "packets"),
     ("queueing delay (mean)", lambda q: q.of_link("sojourn_mean"), "s"),
     ("drops", lambda q: q.of_link("drops"), "packets"),
     ("ECN marks", lambda q: q.of_link("marks"), "packets"),
 )
-"""Columns of the link and all flows: heading, value, unit."""
+"""Columns of the link: heading, value, unit."""
 
 GROUP_COLUMNS = (
     ("goodput", "goodput_sum"), ("Jain's fairness index", "jain"), ("delay (mean)", "delay_mean"), ("delay (p95)", "delay_p95"),
@@ -44,7 +43,14 @@ def what(c: ComparisonData) -> str:
 def link_table(c: ComparisonData) -> tuple[list[str], list[list[str]]]:
     """Returns headings and rows of the link table, one row per setting."""
     kept = [col for col in COLUMNS if col[0] != "ECN marks" or any(col[1](q).mean for q in c.settings)]
-    return [what(c), *(h for h, _, _ in kept)], [[q.label, *(cell(value(q), of) for _, value, of in kept)] for q in c.settings]
+    # A group has its index in its own table.
+    several = [s for s in c.competing if len(s.groups) > 1]
+    heads = [what(c), *(h for h, _, _ in kept), *(f"Jain's fairness index of {s.label}" for s in several)]
+    rows = [
+        [q.label, *(cell(value(q), of) for _, value, of in kept), *(cell(q.of_group(s.groups, "jain"), "1") for s in several)]
+        for q in c.settings
+    ]
+    return heads, rows
 
 
 def group_table(c: ComparisonData, group: str) -> tuple[list[str], list[list[str]]]:

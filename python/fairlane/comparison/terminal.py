@@ -25,7 +25,7 @@ def head(c: ComparisonData) -> str:
 
 def sheets(c: ComparisonData) -> list[Sheet]:
     """Returns the tables of the link and of each group of flows."""
-    out = [Sheet(*link_table(c), title=f"link {c.link}, all flows")]
+    out = [Sheet(*link_table(c), title=f"link {c.link}")]
     for group in c.groups():
         count = c.settings[0].flows(group)["flow"].n_unique()
         title = f"{group}: {count} flows, total goodput, means of other metrics" if count > 1 else group

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..stats.intervals import EVEN
+
 if TYPE_CHECKING:
     from .tables import Compared
 
@@ -30,8 +32,8 @@ def _places(x: float, digits: int) -> int:
     return max(0, min(6, digits - 1 - math.floor(math.log10(abs(x))))) if x else 0
 
 
-def mean_and_half(row: Compared) -> tuple[str, str]:
-    """Our mean and half the width of its interval; the digits follow the interval, but not beyond five of the mean.
+def mean_and_interval(row: Compared) -> tuple[str, str]:
+    """Our mean and its interval, as "± 0.2" or "(0 to 15)"; the digits follow the interval, but not beyond five of the mean.
 
     The second is empty for a value without an interval.
     """
@@ -41,22 +43,23 @@ def mean_and_half(row: Compared) -> tuple[str, str]:
         return value(row.ours), ""
     h = (row.high - row.low) / 2
     if h <= 5e-7 * max(1.0, abs(row.ours)):
-        return value(row.ours), "0"
+        return value(row.ours), "± 0"
     places = min(_places(h, 2), _places(row.ours, 5))
     while round(h, places) == 0:
         places += 1
-    return f"{row.ours:.{places}f}", f"{h:.{places}f}"
+    if abs(row.low + row.high - 2 * row.ours) > 2 * EVEN * h:
+        return f"{row.ours:.{places}f}", f"({row.low:.{places}f} to {row.high:.{places}f})"
+    return f"{row.ours:.{places}f}", f"± {h:.{places}f}"
 
 
 def mean(row: Compared) -> str:
     """Our mean alone: with the digits of its interval, but not beyond five."""
-    return min(mean_and_half(row)[0], value(row.ours), key=len)
+    return min(mean_and_interval(row)[0], value(row.ours), key=len)
 
 
 def pm(row: Compared) -> str:
-    """Our mean with half the width of its interval."""
-    mean, half = mean_and_half(row)
-    return f"{mean} ± {half}" if half else mean
+    """Our mean with its interval."""
+    return " ".join(x for x in mean_and_interval(row) if x)
 
 
 def published(row: Compared) -> str:

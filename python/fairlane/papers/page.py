@@ -19,7 +19,7 @@ from . import unstated
 from .attainable import place
 from .folders import comes_with_us
 from .layout import Published, grids, heading, layout_of, number_of, published_rows
-from .numbers import difference, mean, mean_and_half, published, value
+from .numbers import difference, mean, mean_and_interval, published, value
 from .outcome import results_of
 from .score import Scores, scores, without_constant
 from .score import difference as apart
@@ -45,7 +45,7 @@ def render(r: ReproductionOutcome) -> str:
     pictures = {p.name: _shown(p) for _, b in r.experiments for p in b.pictures}
     filters: dict[str, Callable[..., Any]] = {
         "value": value,
-        "halves": mean_and_half,
+        "halves": mean_and_interval,
         "mean": mean,
         "published": published,
         "difference": difference,

@@ -112,7 +112,7 @@ class SourceComparison:
                 rows.append((m, source, len(both) if paired else 0))
                 pairs.append(([a[s] for s in both], [b[s] for s in both]) if paired else (list(a.values()), list(b.values())))
                 common.append(paired)
-        found = contrasts(pairs, self.margin, common_seeds=common)
+        found = contrasts(pairs, self.margin, common_seeds=common, within=[m.within for m, _, _ in rows])
         return [Difference(m, s.label, base.label, c, n) for (m, s, n), c in zip(rows, found, strict=True)]
 
     @cached_property

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..base.metrics import within
+from ..base.metrics import jain, within
 from ..base.partial_files import where_it_is
 from ..errors import FairlaneError, FolderError
+from ..runs.fairness import competitors
 from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
 from ..stats import Range
@@ -44,7 +45,9 @@ class Measure:
     points: bool = False
     """True if differences are in percentage points, not in percent of the mean."""
     kind: str = "group"
-    """Kind of `of`: group, link, network or combination."""
+    """Kind of `of`: group, link, fairness (of flows that compete) or combination."""
+    groups: tuple[str, ...] = ()
+    """Groups of the flows that compete."""
     range: Range | None = None
     """Possible values, if not those of the metric."""
 
@@ -53,6 +56,8 @@ class Measure:
         """Possible values of the measure."""
         if self.range is not None:
             return self.range
+        if self.kind == "fairness":
+            return within("goodput", "jain")
         return within("goodput", "sum") if self.metric == "goodput_sum" else within(self.metric)
 
     @property
@@ -176,8 +181,9 @@ def measures(sources: Sequence[Source]) -> list[Measure]:
             out.append(Measure(g, "goodput_sum", "goodput", "bit/s", True))
             if alike:
                 out += [Measure(g, "delay_mean", "delay", "s", False), Measure(g, "loss", "loss", "1", False, True)]
-    if all(sum(own.values()) > 1 for own in groups):
-        out.append(Measure("", "jain", "Jain's fairness index", "1", True, True, "network"))
+    for own in _competing(sources):
+        if all(set(own) <= set(there) for there in groups):
+            out.append(Measure(" and ".join(own), "jain", "Jain's fairness index", "1", True, True, "fairness", groups=own))
     link = longest_queue(sources)
     if link:
         out += [
@@ -186,6 +192,14 @@ def measures(sources: Sequence[Source]) -> list[Measure]:
         ]
     have = [m for m in out if all(_has(s, m) for s in sources)]
     return have
+
+
+def _competing(sources: Sequence[Source]) -> list[tuple[str, ...]]:
+    """Returns the groups whose flows compete in the first result; each group by itself if a result has rows of groups only."""
+    first = sources[0].run
+    if any(s.run.rows_of == "groups" for s in sources):
+        return [(g,) for g, n in flows_in(first).items() if n > 1]
+    return list(dict.fromkeys(s.groups for s in competitors(first)))
 
 
 def _has(source: Source, m: Measure) -> bool:
@@ -205,8 +219,8 @@ def longest_queue(sources: Sequence[Source]) -> str:
 
 
 def _of_run(result: Result, m: Measure) -> dict[int, float | None]:
-    if m.kind == "network":
-        return _by_seed(result.network, m.metric)
+    if m.kind == "fairness":
+        return _fairness(result, m.groups)
     if m.kind == "link":
         return _by_seed(result.links.filter(pl.col("link") == m.of), m.metric)
     metric = "goodput" if m.metric == "goodput_sum" else m.metric
@@ -220,6 +234,19 @@ def _of_run(result: Result, m: Measure) -> dict[int, float | None]:
     formed: Callable[[list[float]], float] = math.fsum if m.metric == "goodput_sum" else lambda v: math.fsum(v) / len(v)
     found: dict[int, float | None] = dict.fromkeys(result.seeds)
     found.update({s: formed(v) for s, v in kept.group_by("seed", maintain_order=True).agg(metric).iter_rows()})
+    return found
+
+
+def _fairness(result: Result, groups: Sequence[str]) -> dict[int, float | None]:
+    """Returns Jain's index of the flows of some groups in each run."""
+    if result.rows_of == "groups":
+        return _by_seed(result.groups.filter(pl.col("group").is_in(list(groups))), "jain")
+    of = members(result)
+    frame = result.flows.filter(pl.col("flow").is_in([f for g in groups for f in of.get(g, ())]) & pl.col("goodput").is_finite())
+    found: dict[int, float | None] = dict.fromkeys(result.seeds)
+    for (seed,), run in frame.group_by("seed", maintain_order=True):
+        fair = run["fair_share"].to_list() if "fair_share" in run.columns else None
+        found[int(seed)] = jain(run["goodput"].to_list(), fair)
     return found
 
 
@@ -240,7 +267,7 @@ def _of_studies(sources: Sequence[Source]) -> list[Measure]:
 
 
 def _at(result: StudyResult, s: Selector, at: str, share: bool) -> Measure:
-    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "combination", within_of(s))
+    return Measure(at, s.label, s.label, result.unit(s.label), None, share, "combination", range=within_of(s))
 
 
 def _of_study(result: StudyResult, m: Measure) -> dict[int, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .. import stats
@@ -148,12 +148,21 @@ def _rows(first: Result, second: Result) -> Iterator[BranchDifference]:
                         metric,
                         stats.interval(xs, within=within(metric), unit=unit(metric)),
                         stats.interval(ys, within=within(metric), unit=unit(metric)),
-                        stats.interval(_differences(xs, ys), unit=unit(metric)),
+                        _interval(_differences(xs, ys), metric),
                     )
 
 
 def _differences(xs: Sequence[float | None], ys: Sequence[float | None]) -> list[float | None]:
     return [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
+
+
+def _interval(differences: list[float | None], metric: str) -> stats.Interval:
+    """Returns the interval of a difference; that of shares ends at -1 and 1."""
+    iv = stats.interval(differences, unit=unit(metric))
+    least, most = within(metric)
+    if iv.low is None or iv.high is None:
+        return iv
+    return replace(iv, low=max(iv.low, least - most), high=min(iv.high, most - least))
 
 
 def _clear(r: BranchDifference) -> bool:

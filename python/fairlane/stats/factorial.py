@@ -14,7 +14,7 @@ import polars as pl
 from scipy.linalg import cho_factor, cho_solve
 
 from ..errors import FairlaneError, suggest
-from .intervals import CONFIDENCE, check_confidence, interval, t_factor
+from .intervals import ANY, CONFIDENCE, Range, bounded, check_confidence, interval, t_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -199,6 +199,7 @@ def effects(
     *,
     order: int = 2,
     block: str | None = None,
+    within: Range = ANY,
 ) -> pl.DataFrame:
     """Returns the mean of every level of every factor, and of every pair of levels, with intervals.
 
@@ -213,6 +214,8 @@ def effects(
     Without `block` the runs are independent and of equal variance: the standard error of a mean of c combinations is sqrt(s^2 * sum(1 /
     n_i)) / c, where s^2 is the pooled variance within combinations; `sd` is s, `n` the number of runs, and the degrees of freedom are runs
     minus combinations. Without replications there are no intervals.
+
+    `within` is the range of the metric, which the intervals do not leave; see `interval`.
     """
     _check(frame, metric, factors, block)
     check_confidence(confidence)
@@ -236,24 +239,25 @@ def effects(
                 if cells is not None:
                     here = cells.filter([pl.col(f).eq_missing(v) for f, v in label.items()])
                     seeds = here.group_by(block, maintain_order=True).agg(pl.col("_mean").mean(), pl.len().alias("_points"))
-                    iv = interval(seeds.filter(pl.col("_points") == mine.height)["_mean"].to_list(), confidence)
+                    iv = interval(seeds.filter(pl.col("_points") == mine.height)["_mean"].to_list(), confidence, within)
                     numbers: dict[str, Any] = iv.as_dict()
                     if iv.mean is None:
                         numbers["mean"] = float(mine["_mean"].mean())  # type: ignore[arg-type]
                 else:
-                    numbers = _pooled(mine, pooled, free, confidence)
+                    numbers = _pooled(mine, pooled, free, confidence, within)
                 rows.append({"term": ":".join(term), **dict.fromkeys(factors), **label, **numbers, "effect": numbers["mean"] - grand})
     floats = dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64)
     schema: dict[str, Any] = {"term": pl.String, **{f: data.schema[f] for f in factors}, **floats, "n": pl.Int64, "effect": pl.Float64}
     return pl.DataFrame(rows, schema=schema)
 
 
-def _pooled(points: pl.DataFrame, sd: float | None, df: int, confidence: float) -> dict[str, Any]:
+def _pooled(points: pl.DataFrame, sd: float | None, df: int, confidence: float, within: Range) -> dict[str, Any]:
     mean, runs = float(points["_mean"].mean()), int(points["_n"].sum())  # type: ignore[arg-type]
     if sd is None:
         return {"mean": mean, "low": None, "high": None, "sd": None, "n": runs}
     half = t_factor(confidence, df) * sd * math.sqrt(float((1.0 / points["_n"]).sum())) / points.height
-    return {"mean": mean, "low": mean - half, "high": mean + half, "sd": sd, "n": runs}
+    low, high = bounded(mean, half, within)
+    return {"mean": mean, "low": low, "high": high, "sd": sd, "n": runs}
 
 
 def _check(frame: pl.DataFrame, metric: str, factors: Sequence[str], block: str | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import FairlaneError
-from .intervals import CONFIDENCE
+from .intervals import ANY, CONFIDENCE, Range
 from .pairs import Difference, Equivalence, Values, holm, paired, tost, welch
 
 MARGIN = "5%"
@@ -62,10 +62,12 @@ def contrasts(
     margin: float | str = MARGIN,
     confidence: float = CONFIDENCE,
     common_seeds: bool | Sequence[bool] = True,
+    within: Range | Sequence[Range] = ANY,
 ) -> list[Contrast]:
     """Compares each pair of samples: `paired` for a difference, `tost` for equivalence within `margin`.
 
     `common_seeds` is true if the samples of a pair have common seeds, for all pairs or for each; without them `welch` replaces `paired`.
+    `within` is the range of the values, for all pairs or for each.
 
     Both kinds of p-values are corrected by `holm` for all pairs of the call. Of each pair at most one of the hypotheses "no difference"
     and "the margin or more" is true, so the probability of any false conclusion is at most 1 - `confidence`.
@@ -77,7 +79,8 @@ def contrasts(
     """
     lists = [(list(a), list(b)) for a, b in pairs]
     common = [common_seeds] * len(lists) if isinstance(common_seeds, bool) else list(common_seeds)
-    differences = [(paired if same else welch)(a, b, confidence) for (a, b), same in zip(lists, common, strict=True)]
+    ranges = [within] * len(lists) if isinstance(within, tuple) else list(within)
+    differences = [(paired if same else welch)(a, b, confidence, of) for (a, b), same, of in zip(lists, common, ranges, strict=True)]
     tests = [_tost(a, b, d, margin, confidence) for (a, b), d in zip(lists, differences, strict=True)]
     ps = holm([d.p for d in differences])
     qs = holm([None if t is None else t.p for t in tests])

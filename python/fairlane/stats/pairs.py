@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, TypeGuard
 
 from ..errors import FairlaneError
-from .intervals import CONFIDENCE, Estimate, Interval, check_confidence, interval, t_factor
+from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, check_confidence, interval, t_factor
 from .notebook import NotebookSentence
 
 Values = Iterable[float | None]
@@ -52,7 +52,7 @@ class Difference(NotebookSentence):
         return f"{self.difference}{change}{tail}"
 
 
-def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
+def paired(a: Values, b: Values, confidence: float = CONFIDENCE, within: Range = ANY) -> Difference:
     """Compares two settings run with the same seeds (common random numbers): `a[i]` and `b[i]` are of the same seed.
 
     The differences a - b are one sample with a Student t interval, and t = mean / (sd / sqrt(n)) with n - 1 degrees of freedom (Student
@@ -66,7 +66,8 @@ def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
     16, 1954): all r for which mean(a) - r mean(b) is within t standard errors of zero, exact for normal pairs. It has no ends (None) when
     the mean of `b` is not clear of zero.
 
-    Pairs without a value on one side are ignored.
+    Pairs without a value on one side are ignored. `within` is the range of the values: the intervals end where no difference of such
+    values, and no change of a value that is never negative, can be. Only impossible numbers are cut off, so the coverage stays.
 
     >>> paired([12.0, 15.0, 11.0, 16.0], [10.0, 14.0, 10.0, 13.0]).difference.value
     1.75
@@ -79,10 +80,10 @@ def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
     pairs = [(float(x), float(y)) for x, y in zip(left, right, strict=True) if _is_value(x) and _is_value(y)]
     n = len(pairs)
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
-    ia, ib = interval(xs, confidence), interval(ys, confidence)
+    ia, ib = interval(xs, confidence, within), interval(ys, confidence, within)
     d = interval((x - y for x, y in pairs), confidence)
     dropped = len(left) - n
-    difference = Estimate(d.mean, d.low, d.high, n)
+    difference = _cut(Estimate(d.mean, d.low, d.high, n), within)
     if d.mean is None or d.sd is None or ia.mean is None or ib.mean is None or ia.sd is None or ib.sd is None:
         return Difference(ia, ib, difference, _fieller(ia, ib, None, None, n), None, None, None, True, dropped=dropped)
     cov = math.fsum((x - ia.mean) * (y - ib.mean) for x, y in pairs) / (n - 1)
@@ -92,7 +93,7 @@ def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
         ia,
         ib,
         difference,
-        _fieller(ia, ib, cov / n, t_factor(confidence, n - 1), n),
+        _cut_change(_fieller(ia, ib, cov / n, t_factor(confidence, n - 1), n), within),
         t,
         n - 1,
         p,
@@ -103,18 +104,19 @@ def paired(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
     )
 
 
-def welch(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
+def welch(a: Values, b: Values, confidence: float = CONFIDENCE, within: Range = ANY) -> Difference:
     """Compares two settings run with different seeds, or with different numbers of runs: independent samples, variances that may differ.
 
     t = (mean(a) - mean(b)) / sqrt(va + vb) with v = sd^2 / n, and the degrees of freedom of Welch and Satterthwaite, (va + vb)^2 / (va^2
     / (na - 1) + vb^2 / (nb - 1)) (Welch, The generalization of "Student's" problem, Biometrika 34, 1947; Law, 10.2.2). With common seeds
     the interval is wrong, mostly too wide: use `paired`. `change` is Fieller's interval without covariance, with equal degrees of freedom.
+    `within` is as in `paired`.
 
     >>> round(welch([12.0, 15.0, 11.0, 16.0], [10.0, 14.0, 10.0, 13.0]).df, 2)
     5.88
     """
     check_confidence(confidence)
-    ia, ib = interval(a, confidence), interval(b, confidence)
+    ia, ib = interval(a, confidence, within), interval(b, confidence, within)
     n = ia.n + ib.n
     value = None if ia.mean is None or ib.mean is None else ia.mean - ib.mean
     se, df = _welch(ia, ib)
@@ -122,9 +124,23 @@ def welch(a: Values, b: Values, confidence: float = CONFIDENCE) -> Difference:
         return Difference(ia, ib, Estimate(value, None, None, n), _fieller(ia, ib, None, None, n), None, None, None, False)
     factor = t_factor(confidence, df)
     t, p = _test(value, se, df)
-    return Difference(
-        ia, ib, Estimate(value, value - factor * se, value + factor * se, n), _fieller(ia, ib, 0.0, factor, n), t, df, p, False
-    )
+    difference = _cut(Estimate(value, value - factor * se, value + factor * se, n), within)
+    return Difference(ia, ib, difference, _cut_change(_fieller(ia, ib, 0.0, factor, n), within), t, df, p, False)
+
+
+def _cut(e: Estimate, within: Range) -> Estimate:
+    """Cuts the interval of a difference of values within a range."""
+    most = within[1] - within[0]
+    if e.low is None or e.high is None or math.isinf(most):
+        return e
+    return Estimate(e.value, max(e.low, -most), min(e.high, most), e.n)
+
+
+def _cut_change(e: Estimate, within: Range) -> Estimate:
+    """Cuts the interval of a change in percent: a value that is never negative cannot fall by more than 100 %."""
+    if e.low is None or e.high is None or within[0] < 0.0:
+        return e
+    return Estimate(e.value, max(e.low, -100.0), max(e.high, -100.0), e.n)
 
 
 _paired = paired  # `tost` has an argument of this name
@@ -277,14 +293,15 @@ class Pair:
     """p-value corrected for the number of pairs."""
 
 
-def all_pairs(groups: Mapping[Any, Values], common_seeds: bool = True, confidence: float = CONFIDENCE) -> list[Pair]:
+def all_pairs(groups: Mapping[Any, Values], common_seeds: bool = True, confidence: float = CONFIDENCE, within: Range = ANY) -> list[Pair]:
     """Compares every setting with every other by `paired` (or `welch`, without common seeds), with p-values corrected by `holm`.
 
     `groups` has the values of each setting, for common seeds in the order of the seeds. Intervals are those of single pairs, not corrected.
+    `within` is as in `paired`.
     """
     lists = {name: list(values) for name, values in groups.items()}
     compare = paired if common_seeds else welch
-    found = [(x, y, compare(lists[x], lists[y], confidence)) for x, y in combinations(lists, 2)]
+    found = [(x, y, compare(lists[x], lists[y], confidence, within)) for x, y in combinations(lists, 2)]
     corrected = holm([d.p for _, _, d in found])
     return [Pair(x, y, d, p) for (x, y, d), p in zip(found, corrected, strict=True)]
 

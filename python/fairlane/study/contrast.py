@@ -12,6 +12,7 @@ from .. import stats
 from ..errors import FairlaneError, suggest
 from . import frames, labels
 from .model import Label, Selector
+from .selection import within_of
 from .settings import SETTING
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def anova(result: StudyTables, metric: str, order: int) -> stats.Anova:
 
 def effects(result: StudyTables, metric: str, order: int) -> pl.DataFrame:
     """See `StudyResult.effects`."""
+    s = result.metric(metric)
     return stats.effects(
-        result.runs(), result.metric(metric).label, _varied(result), result.spec.confidence, order=order, block=_block(result)
+        result.runs(), s.label, _varied(result), result.spec.confidence, order=order, block=_block(result), within=within_of(s)
     )
 
 
@@ -79,7 +81,7 @@ def compare(result: StudyTables, metric: str, factor: str, baseline: Label | Non
             if level != base:
                 places.append({**at, factor: level})
                 pairs.append(_paired(part, factor, level, base, others, label, _pairing(result)))
-    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence)
+    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence, within=within_of(result.metric(metric)))
     rows = [{**at, **_row(c)} for at, c in zip(places, contrasts, strict=True)]
     floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high")
     tests = {**dict.fromkeys(("p", "p_holm", "p_equivalent"), pl.Float64), "finding": pl.String}
@@ -145,7 +147,7 @@ def best(result: StudyTables, metric: str, goal: str | None) -> pl.DataFrame:
     for p in ordered["combination"][1:]:
         seeds = sorted(values[p].keys() & values[first].keys())
         pairs.append(([values[p][x] for x in seeds], [values[first][x] for x in seeds]))
-    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence)
+    contrasts = stats.contrasts(pairs, confidence=result.spec.confidence, within=within_of(result.metric(metric)))
     level = 1 - result.spec.confidence
     return ordered.select(*result.factors, "mean", "low", "high", "n").with_columns(
         pl.Series("difference", [0.0, *(c.difference.difference.value for c in contrasts)], dtype=pl.Float64),

@@ -46,9 +46,9 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     for name, points, shape in found:
         own = pen.next(name)
         pen.dots(f"{name}: flows", points[:, 0] * per, points[:, 1] * factor, own, size=2.8, key=False, alpha=0.5, zorder=2)
-        # An ellipse has no meaning below the shortest measured delay, nor a logarithm below zero.
+        # An ellipse has no meaning below the shortest measured delay or a throughput of zero.
         xs, ys = (np.array(c) for c in zip(*shape.contour(96), strict=True))
-        xs = np.maximum(xs, 0.5 * least)
+        xs, ys = np.maximum(xs, 0.5 * least), np.maximum(ys, 0.0)
         pen.ax.fill(xs * per, ys * factor, color=own.colour, alpha=0.13, lw=0, zorder=1)
         pen.line(name, xs * per, ys * factor, own, width=1.3, role="ellipse")
         pen.dots(
