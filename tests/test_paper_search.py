@@ -60,6 +60,9 @@ def test_a_search_finds_what_a_sample_misses_and_says_what_came_closest(folder, 
     assert value.of == "n 8" and not value.holds  # 19 % of a link from 5 to 15 Mbit/s are less than 4 Mbit/s
     assert value.margin == pytest.approx(-(4 / 15 / 0.19 - 1), abs=0.05)  # the fastest link comes closest
 
+    main([str(folder), "--budget", "48", "--out", str(tmp_path)])
+    assert recorded_search(load(folder)) == found and not capsys.readouterr().err  # what is on record is not searched for again
+
     r = reproduce(folder, out=tmp_path / "results")
     document = json.loads((r.folder / "reproduction.json").read_text())
     closest = {c["id"]: c["closest"] for c in document["claims"]}

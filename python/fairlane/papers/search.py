@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from .attainable import places
 from .claims import Claim, read_claims
 from .emulator import Emulator
 from .found import Found
-from .full_reruns import called
+from .full_reruns import called, combinations_of
 from .joint_sample import MATCHING, Joint, of_record
 from .records import recorded_reach
 from .runner import Runner
@@ -48,6 +49,8 @@ AROUND = 4
 """Number of best settings around which a round draws new ones."""
 CONFIRMED = 3
 """Settings that are confirmed at the end of a search that reached nothing."""
+WHOLE = 8
+"""Settings of the sample that one setting is worth that has to be run whole."""
 _KNOWN = 240
 """Settings from which the emulator is made, at most: the best ones, and others evenly."""
 _DRAWN = 512
@@ -108,16 +111,20 @@ def targets(paper: Paper, joint: Joint, only: Sequence[str] = ()) -> list[Target
     return out
 
 
-def needed(paper: Paper, target: Target, claims: Sequence[Claim]) -> Callable[[Setting], Sequence[Combination]]:
-    """Returns what runs a setting for a target: the combinations of its tables and figures; all of them if the others' values count."""
+def needed(paper: Paper, target: Target, claims: Sequence[Claim], whole: bool = False) -> Callable[[Setting], Sequence[Combination]]:
+    """Returns what runs a setting for a target: the combinations of its tables and figures; all of them if the others' values count.
+
+    `whole`: those of a full rerun instead of the part that settings have.
+    """
+    every = partial(combinations_of, paper) if whole else paper.setting
     if target.most is not None:
-        return paper.setting
+        return every
     ids = {target.place[0]} if not target.claim else {e.partition("/")[2] for c in claims if c.id == target.claim for e in c.experiments}
     ids |= {e.part_of for e in paper.experiments() if e.id in ids}
     of = [e for e in paper.experiments() if e.id in ids]
     if not of:
-        return paper.setting
-    return lambda setting: [c for c in paper.setting(setting) if any(e.needs(c) for e in of)]
+        return every
+    return lambda setting: [c for c in every(setting) if any(e.needs(c) for e in of)]
 
 
 class Search:
@@ -127,10 +134,12 @@ class Search:
         self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
         self.opens = paper.opens()
         self.evaluated = 0
-        self._combinations = needed(paper, target, joint.claims)
-        if target.claim and not self._tells(joint.declared):
+        self.whole = bool(target.claim) and joint.only_entire(target.claim)
+        self._combinations = needed(paper, target, joint.claims, self.whole)
+        if target.claim and not self.whole and not self._tells(joint.declared):
             self._combinations = paper.setting
-        self.seen = [s for s in joint.seen if target.worth(s) is not None] if target.claim else []
+        recorded = joint.entire if self.whole else joint.seen
+        self.seen = [s for s in recorded if target.worth(s) is not None] if target.claim else []
 
     def _tells(self, setting: Setting) -> bool:
         return self.target.worth(self._see([setting], SEEDS[:1])[0]) is not None
@@ -141,7 +150,11 @@ class Search:
         return run.see(settings, "near", self.progress, (0.0, 1.0))
 
     def run(self, budget: int = BUDGET) -> Found | None:
-        """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell."""
+        """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell.
+
+        A setting that has to be run whole counts as `WHOLE` others.
+        """
+        confirmed, budget = (1, max(2, budget // WHOLE)) if self.whole else (CONFIRMED, budget)
         if not self.seen:
             self._add(design(self.opens, 4 * BATCH))
         known = {key_of(s.values) for s in self.seen}
@@ -151,18 +164,18 @@ class Search:
         round_ = 0
         while True:
             there = [s for s in self._ranked() if self.target.there(s) and key_of(s.values) not in rejected]
-            for s in there[:CONFIRMED]:
+            for s in there[:confirmed]:
                 if self._confirmed(s).holds:
                     return self._with_distance(self._simplified(s))
                 rejected.add(key_of(s.values))
             if self.evaluated >= budget or not self.seen:
                 break
-            proposed = list(self._proposed(round_))
+            proposed = list(self._proposed(round_))[: budget - self.evaluated] if self.whole else list(self._proposed(round_))
             if not proposed:
                 break
             self._add(proposed)
             round_ += 1
-        best = [(self._confirmed(s), s) for s in self._ranked()[:CONFIRMED]]
+        best = [(self._confirmed(s), s) for s in self._ranked()[:confirmed]]
         if not best:
             return None
         return self._with_distance(max(best, key=lambda f: (f[0].reached, f[0].margin))[1])
@@ -226,13 +239,18 @@ def search(
     only: Sequence[str] = (),
     progress: Progress | None = None,
     then: Callable[[Sequence[Found]], object] = lambda _: None,
+    again: bool = False,
 ) -> list[Found]:
-    """Searches for all targets of a study; `folder` keeps the runs, `then` gets the results so far after each."""
+    """Searches for all targets of a study; `folder` keeps the runs, `then` gets the results so far after each.
+
+    `only`: these claims. What is searched for on record already is left out, unless it is in `only` or `again` is true.
+    """
     joint = of_record(paper)
     if joint is None:
         return []
-    out: list[Found] = [f for f in recorded_search(paper) if only and f.claim not in only]
-    todo = targets(paper, joint, only)
+    out: list[Found] = [] if again and not only else [f for f in recorded_search(paper) if f.claim not in only]
+    on_record = {(f.claim, f.table, f.of, f.metric, f.constrained) for f in out}
+    todo = [t for t in targets(paper, joint, only) if (t.claim, *t.place, t.most is not None) not in on_record]
     with Runner(paper, folder) as runner:
         for i, target in enumerate(todo):
             # What is reached nowhere is not reached near the published values, either.
@@ -262,6 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--claim", action="append", default=[], help="search for this claim alone; may be repeated")
     parser.add_argument("--budget", type=int, default=BUDGET, help=f"settings for each search, at most (default: {BUDGET})")
+    parser.add_argument("--again", action="store_true", help="search again for what is on record")
     parser.add_argument("--out", default=None, help="the folder of the runs (default: results/KEY-search)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
@@ -277,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         word = "reached" if f.holds else "not reached"
         sys.stderr.write(f"{what}{' with the other values' if f.constrained else ''}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
 
-    done = search(paper, folder, given.budget, given.claim, None, then)
+    done = search(paper, folder, given.budget, given.claim, None, then, given.again)
     record_search(done, paper)
     print(paper.folder / "search.csv")
 
