@@ -46,7 +46,7 @@ def training(folder: Path) -> list[list[str]]:
     """Returns the training runs: arguments of `perf`."""
     runs = [[str(SCENARIOS / f"{name}.toml"), f"duration={length}"] for name, length in LENGTHS.items()]
     runs += [[str(file)] for place in (ROOT / "benches" / "air", ROOT / "examples") for file in sorted(place.glob("*.toml"))]
-    queues, controls = ([kind._name for kind in kinds.__subclasses__()] for kinds in (queues.QueueParams, cc.CcParams))
+    queues, controls = ([getattr(kinds, name)._name for name in kinds.__all__] for kinds in (queues, cc))
     for queue, cc in [(q, "newreno") for q in queues] + [("droptail", c) for c in controls]:
         file = folder / f"{queue}-{cc}.toml"
         file.write_text(DUMBBELL.format(queue=queue, cc=cc))

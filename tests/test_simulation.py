@@ -206,7 +206,7 @@ def test_futures_are_compared_pair_by_pair():
         base[0].compare(base[1])
     with pytest.raises(fl.FairlaneError, match="advance both"):
         sim.compare(sim_at(sim))
-    with pytest.raises(fl.FairlaneError, match="two simulations"):
+    with pytest.raises(fl.FairlaneError, match="equal set of branches"):
         base.compare("red")
 
 

@@ -65,7 +65,7 @@ import fairlane as fl
 result = fl.run(sys.argv[1], seeds="1..3")
 assert result.value("goodput", flow="udp").mean > 0.9e6 and len(repr(result)) > 9
 assert 0 < result.value("jain").low and result.fingerprints and result.to_json()
-assert str(result.value("goodput", flow="udp")).endswith("(95 %, 3 runs)") and len(result.warnings) >= 0
+assert str(result.value("goodput", flow="udp")).endswith("(95 %, 3 runs)") and "utilisation" in str(result) and result.warnings is not None
 assert fl.queues.Red(min="3p") and fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms").flow("f", "a", "b", tcp={}).run()
 sys.stderr.write(" ".join(m.partition(".")[0] for m in sys.modules))
 """
@@ -182,6 +182,27 @@ except fl.FairlaneError as e:
 """
     done = bare(code, str(dumbbell), cwd=dumbbell.parent)
     assert done.stdout.endswith(f"not installed: {installing(f'fairlane[{extra}]')}\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("gone", [{"optuna"}, {"polars"}, {"scipy", "jinja2"}, HEAVY], ids=lambda gone: "-".join(sorted(gone)[:2]))
+def test_names_fail_only_when_they_are_called(gone):
+    code = """
+import inspect
+from fairlane import *
+import fairlane as fl
+for module in (fl, fl.stats, fl.papers):
+    for name in dir(module):
+        assert hasattr(module, name), name
+    assert dict(inspect.getmembers(module)).keys() >= set(module.__all__)
+    assert inspect.getmembers(module, inspect.isclass)
+assert not hasattr(fl.Study, "__wrapped__") and dir(fl.Study) and inspect.getdoc(fl.Tuning)
+try:
+    fl.Tuning.from_file("t.toml").run()
+except ImportError as e:
+    print(type(e).__name__, e)
+"""
+    done = bare(code, gone=gone)
+    assert done.returncode == 0 and done.stdout.startswith("MissingError ") and "fairlane[tune]" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+import typed_pages
 from conftest import DUMBBELL, ROOT
 from fairlane import papers
 
@@ -53,7 +54,7 @@ def installed(wheel, tmp_path_factory):
     subprocess.run([sys.executable, "-m", "pip", "--python", home, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
     packages = Path(sysconfig.get_path("purelib", "venv", vars={"base": str(home)}))
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return home / ("Scripts" if os.name == "nt" else "bin")
+    return home / installed_bin()
 
 
 def run(installed: Path, folder: Path, *words: str, code: int = 0) -> str:
@@ -91,6 +92,52 @@ def test_the_package_is_that_of_the_wheel(installed, tmp_path):
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     assert run(installed, tmp_path, "fairlane", "--version") == f"fairlane {version}\n"
     assert "ok    trial run" in run(installed, tmp_path, "fairlane", "doctor")
+
+
+def test_checkers_accept_the_code_of_readme_tutorials_and_notebooks(installed, tmp_path):
+    """mypy and pyright, strict, with the types that the installed package has."""
+    files = typed_pages.written(tmp_path)
+    assert len(files) == 9
+    python = installed / "python"
+    (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = true\n")
+    for command in (
+        [sys.executable, "-m", "mypy", "--python-executable", python, "--cache-dir", ROOT / ".mypy_cache" / "wheel", *files],
+        [sys.executable, "-m", "pyright", "--project", tmp_path, "--pythonpath", python],
+    ):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV", "MYPY"))}
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_names_never_fail_without_any_library(wheel, tmp_path):
+    """In a bare environment: star import, `hasattr`, `getmembers` and tab completion; a call names the extra."""
+    venv.create(tmp_path / "bare", with_pip=False)
+    command = [sys.executable, "-m", "pip", "--python", tmp_path / "bare", "install", "--quiet", "--no-deps", "--no-index", wheel]
+    subprocess.run(command, check=True)
+    code = """
+import inspect, rlcompleter, warnings
+from fairlane import *
+import fairlane as fl
+for module in (fl, fl.stats, fl.papers, fl.queues, fl.settings, fl.units, fl.tcp):
+    assert all(hasattr(module, name) for name in dir(module))
+    assert len(inspect.getmembers(module)) > 2
+complete = rlcompleter.Completer({"fl": fl}).complete
+assert complete("fl.Stu", 0).startswith("fl.Study") and complete("fl.Study.from", 0) is None
+print(fl.Network(duration="2s").link("a", "b", rate="1Mbit/s", delay="1ms").flow("f", "a", "b", tcp={}).run().value("goodput", flow="f"))
+for call in (fl.compare, fl.Study, fl.Study.from_file, fl.Tuning, fl.load_study, fl.reproduce, fl.report, fl.stats.paired, fl.papers.keys):
+    try:
+        call("x")
+    except ImportError as e:
+        assert isinstance(e, fl.MissingError) and "pip install 'fairlane[" in str(e)
+    else:
+        raise AssertionError(call)
+"""
+    (tmp_path / "names.py").write_text(code)
+    assert run(tmp_path / "bare" / installed_bin(), tmp_path, "python", "names.py").endswith("kbit/s (1 run)\n")
+
+
+def installed_bin() -> str:
+    return "Scripts" if os.name == "nt" else "bin"
 
 
 def test_first_steps(installed, tmp_path):

@@ -116,9 +116,7 @@ def pages() -> Mapping[str, str]:
             + f"Their parameters, with units, ranges and sources, are in the :doc:`reference </reference/{page}>`, too.\n\n{body}"
         )
         listed.append((f"params-{page}", f"Classes of {title.lower()}", f"`{module.__name__}.{module.__all__[0]}` and its like"))
-    made["api/settings"] = (
-        heading("Types of settings") + ".. automodule:: fairlane.settings\n   :members:\n   :exclude-members: Builders\n\n"
-    )
+    made["api/settings"] = heading("Types of settings") + ".. automodule:: fairlane.settings\n   :members:\n\n"
     listed.append(("settings", "Types of settings", "`fairlane.settings`"))
     rows = "".join(f"   * - :doc:`{title} </api/{key}>`\n     - {words}\n" for key, title, words in listed)
     toc = "".join(f"   /api/{key}\n" for key, _, _ in listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import CcParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, Duration, Length
@@ -34,12 +34,6 @@ __all__ = [
     "Westwood",
     "Yeah",
 ]
-
-
-class CcParams(Params):
-    """Parameters of a congestion control."""
-
-    _kind: ClassVar[str] = "cc"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import ControlParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, Duration
@@ -15,12 +15,6 @@ __all__ = [
     "CongestionSignal",
     "TimeSlots",
 ]
-
-
-class ControlParams(Params):
-    """Parameters of a control of flows."""
-
-    _kind: ClassVar[str] = "control"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .base.spec import Params
+from .base.spec import PropagationParams
 
 __all__ = [
     "FixedRange",
@@ -13,12 +13,6 @@ __all__ = [
     "LogDistance",
     "TwoRay",
 ]
-
-
-class PropagationParams(Params):
-    """Parameters of a propagation model."""
-
-    _kind: ClassVar[str] = "propagation"
 
 
 @dataclass(kw_only=True, repr=False)

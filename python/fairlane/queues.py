@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import QueueParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, ClassTable, DrrClassTable, Duration, Length, Queue, Rate, Size, WeightedTable, WredLevelTable
@@ -50,12 +50,6 @@ __all__ = [
     "Wred",
     "Wrr",
 ]
-
-
-class QueueParams(Params):
-    """Parameters of a queue."""
-
-    _kind: ClassVar[str] = "queue"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import SourceParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, Duration, FilePath, MmppStateTable, Rate, Size, Source
@@ -26,12 +26,6 @@ __all__ = [
     "Voip",
     "Web",
 ]
-
-
-class SourceParams(Params):
-    """Parameters of a source of traffic."""
-
-    _kind: ClassVar[str] = "source"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import TopologyParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, Duration, PipeTable, Queue, Rate
@@ -25,12 +25,6 @@ __all__ = [
     "Tree",
     "Waxman",
 ]
-
-
-class TopologyParams(Params):
-    """Parameters of a topology builder."""
-
-    _kind: ClassVar[str] = "topology"
 
 
 @dataclass(kw_only=True, repr=False)

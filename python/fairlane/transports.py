@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from .base.spec import Params
+from .base.spec import TransportParams
 
 if TYPE_CHECKING:
     from .settings import Automatic, Cc, Duration, Length, Rate, Size
@@ -14,12 +14,6 @@ __all__ = [
     "Tcp",
     "Udp",
 ]
-
-
-class TransportParams(Params):
-    """Parameters of a transport."""
-
-    _kind: ClassVar[str] = "transport"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -185,7 +185,7 @@ CONFORMANCE = ("every_", "any_source", "declarations_are_the_same", "one_unit")
 PACKAGES = ("--package=fairlane-dev", "--package=fairlane-py", "--package=fairlane-scenario")
 CLASSES = ("cc", "controls", "propagation", "queues", "sources", "topologies", "transports")
 """Modules of the classes of algorithms."""
-GENERATED = {*(f"python/fairlane/{m}.py" for m in (*CLASSES, "settings")), "docs/reference/schema.json"}
+GENERATED = {*(f"python/fairlane/{m}.py" for m in (*CLASSES, "builders", "settings")), "docs/reference/schema.json"}
 """Files that `cargo dev gen` writes, and that trigger a new build if they change."""
 
 

@@ -2,6 +2,7 @@
 
 import fairlane as fl
 from fairlane.settings import PipeTable
+from fairlane.units import Mbit, kB, ms, packets
 
 
 def keywords(net: fl.Network) -> None:
@@ -39,3 +40,22 @@ def values(net: fl.Network) -> None:
     fl.queues.Red(mni="5p")  # type: ignore[call-arg]
     fl.queues.Red(gentle="yes")  # type: ignore[arg-type]
     fl.transports.Tcp(cc="cubci")  # type: ignore[arg-type]
+
+
+def quantities(net: fl.Network) -> None:
+    net.link("a", "b", delay=Mbit(10))  # type: ignore[arg-type]
+    net.link("a", "b", rate=ms(20))  # type: ignore[arg-type]
+    net.dumbbell(bottleneck={"rate": kB(3)})  # type: ignore[arg-type]
+    net.flow("x", "a", "b", start=packets(3))  # type: ignore[arg-type]
+    fl.queues.Red(min=ms(3))  # type: ignore[arg-type]
+    fl.queues.Red(min=3)  # type: ignore[arg-type]
+    fl.queues.Codel(target=packets(5))  # type: ignore[arg-type]
+    fl.Network(duration=10)  # type: ignore[arg-type]
+    net.start().advance(Mbit(1))  # type: ignore[arg-type]
+
+
+def calls(net: fl.Network) -> None:
+    net.set("duration", "9s").run()  # type: ignore[attr-defined]
+    fl.compare(net, "red,codel")  # type: ignore[call-arg]
+    fl.compare(net, queues="red", command="x")  # type: ignore[call-arg]
+    fl.run(net)  # type: ignore[arg-type]

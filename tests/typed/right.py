@@ -2,6 +2,7 @@
 
 import fairlane as fl
 from fairlane.settings import Announced, PipeTable, QueueName
+from fairlane.units import Mbit, Rate, kB, ms, packets, s, us
 
 
 class Mine(fl.Qdisc):
@@ -30,6 +31,8 @@ def built(names: list[str]) -> fl.Network:
     net.flow("three", "a", "b", tcp=fl.transports.Tcp(cc=fl.cc.Cubic(), preset="linux", sack_blocks=3), source=fl.sources.Web(model="3gpp"))
     net.flow("four", "a", "b", tcp=Own).flow("five", "a", "b", tcp=fl.load_cc("own.so")[0])
     net.flow("six", "a", "b", udp={}, source={"cbr": {"rate": "1Mbit/s"}}).flow("seven", "a", "b", udp=fl.transports.Udp(), source="voip")
+    net.link("c", "d", rate=Mbit(1), delay=ms(5), queue=fl.queues.Droptail(limit=packets(50))).refine("c-d", queue={"red": {"min": "5p"}})
+    net.link("d", "e", rate=Rate("1Mbit/s"), queue=fl.queues.Red(min=kB(30), target_delay=us(500)), rates=[{"at": s(1), "rate": Mbit(2)}])
     return net.control("time_slots", slot="1ms", slots=[4, 2]).control(fl.controls.TimeSlots(), nodes=["a"])
 
 
@@ -38,5 +41,9 @@ def length(queue: Mine) -> float:
 
 
 def used(net: fl.Network) -> float:
-    result = net.run(seeds="1..4", threads=2, hop_probe=True, sets={"duration": "5s"})
+    changed = net.replace({"links.a-b.delay": ms(3), "seed": 2})
+    result = changed.run(seeds="1..4", threads=2, hop_probe=True, sets={"duration": "5s"})
+    compared: fl.Comparison = fl.compare(changed, queues=["red", fl.queues.Codel(target=ms(5))], seeds=[1, 2])
+    unit: str = compared.settings[0].result.value("jain").unit
+    print(result, unit, result.page(), changed.start().compare(changed.start()))
     return sum(result.flows["goodput"]) + (result.value("utilisation", link="bottleneck").mean or 0.0)

@@ -31,7 +31,11 @@ const USAGE: &str = "usage: cargo dev gen     write the generated files
 fn generated(root: &Path) -> Vec<(String, String)> {
     let mut schema = serde_json::to_string_pretty(fairlane_scenario::schema()).unwrap_or_default();
     schema.push('\n');
-    let mut files = vec![("docs/reference/schema.json".to_owned(), schema), ("python/fairlane/settings.py".to_owned(), settings::module())];
+    let mut files = vec![
+        ("docs/reference/schema.json".to_owned(), schema),
+        ("python/fairlane/settings.py".to_owned(), settings::module()),
+        ("python/fairlane/builders.py".to_owned(), settings::builders()),
+    ];
     files.extend(python::modules());
     files.extend(pages::pages().into_iter().map(|(name, text)| (name.to_owned(), text)));
     files.into_iter().chain(models::pages(root)).collect()

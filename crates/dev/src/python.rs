@@ -39,8 +39,7 @@ pub(crate) fn modules() -> Vec<(String, String)> {
 }
 
 fn module(kind: &str, name: &str, what: &str) -> String {
-    let base = format!("{}Params", camel(kind));
-    let mut text = format!("\n\nclass {base}(Params):\n    \"\"\"Parameters of {what}.\"\"\"\n\n    _kind: ClassVar[str] = \"{kind}\"\n");
+    let mut text = String::new();
     let all: Vec<Listed> = registry_listing().into_iter().filter(|l| l.kind == kind).collect();
     for l in &all {
         class(&mut text, l);
@@ -60,7 +59,12 @@ fn module(kind: &str, name: &str, what: &str) -> String {
     if !abstract_types.is_empty() {
         let _ = writeln!(head, "from collections.abc import {abstract_types}");
     }
-    let _ = write!(head, "from dataclasses import dataclass\nfrom typing import {}\n\nfrom .base.spec import Params\n", typing.join(", "));
+    let _ = write!(
+        head,
+        "from dataclasses import dataclass\nfrom typing import {}\n\nfrom .base.spec import {}Params\n",
+        typing.join(", "),
+        camel(kind)
+    );
     if !settings.is_empty() {
         let _ = write!(head, "\nif TYPE_CHECKING:\n    from .settings import {}\n", settings.join(", "));
     }

@@ -89,6 +89,48 @@ class Params(metaclass=_Documented):
         return {self._name: table} if table else self._name
 
 
+class QueueParams(Params):
+    """Parameters of a queue."""
+
+    _kind = "queue"
+
+
+class CcParams(Params):
+    """Parameters of a congestion control."""
+
+    _kind = "cc"
+
+
+class SourceParams(Params):
+    """Parameters of a source of traffic."""
+
+    _kind = "source"
+
+
+class ControlParams(Params):
+    """Parameters of a control of flows."""
+
+    _kind = "control"
+
+
+class TopologyParams(Params):
+    """Parameters of a topology builder."""
+
+    _kind = "topology"
+
+
+class PropagationParams(Params):
+    """Parameters of a propagation model."""
+
+    _kind = "propagation"
+
+
+class TransportParams(Params):
+    """Parameters of a transport."""
+
+    _kind = "transport"
+
+
 def plain(value: Any) -> Any:
     """Converts `value` to the types of TOML and JSON: parameter classes become tables, tuples become lists."""
     if isinstance(value, Params):

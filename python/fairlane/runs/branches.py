@@ -10,8 +10,7 @@ from .. import stats
 from ..base.extras import need
 from ..base.format import number, scale
 from ..base.metrics import unit, within
-from ..errors import FairlaneError, suggest
-from .simulation import Branches, Simulation
+from ..errors import suggest
 from .tables import values
 
 if TYPE_CHECKING:
@@ -118,22 +117,6 @@ class BranchComparison:
         lines = [f"BranchComparison({n} pair{'s' * (n != 1)}, {len(apart)} of {len(self.rows)} metrics differ)"]
         lines += [f"  {r.of or 'network'}: {r.metric} {_difference(r)}" for r in shown]
         return "\n".join([*lines, f"  {len(apart) - len(shown)} more metrics differ: see .frame()"] if len(apart) > len(shown) else lines)
-
-
-def compare_branches(first: Simulation | Branches, second: Simulation | Branches) -> BranchComparison:
-    """Compares two simulations, or two equal sets of branches, at the same time of one run."""
-    pair = [[s] if isinstance(s, Simulation) else s for s in (first, second)]
-    if not all(isinstance(side, (list, Branches)) for side in pair):
-        raise FairlaneError("cannot compare these: give two simulations, or two sets of branches")
-    a, b = (list[Simulation](side) for side in pair)
-    if len(a) != len(b):
-        raise FairlaneError(f"the two sets need equal numbers of branches: they have {len(a)} and {len(b)}")
-    for x, y in zip(a, b, strict=True):
-        if (x.seed, x.number) != (y.seed, y.number):
-            raise FairlaneError(f"{x!r} and {y!r} have different random numbers: compare branches of one simulation with equal numbers")
-        if x.time != y.time:
-            raise FairlaneError(f"one branch is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
-    return BranchComparison(Branches(a).result(), Branches(b).result())
 
 
 def _rows(first: Result, second: Result) -> Iterator[BranchDifference]:

@@ -14,8 +14,9 @@ from ..base.files import save_bytes
 from ..base.paths import split
 from ..base.scenario import read_scenario, resolve, tree_of
 from ..base.spec import Params, plain
+from ..builders import Builders
 from ..errors import ArgumentError
-from ..settings import Builders, Duration, FlowSettings, LinkSettings, NetworkSettings, Rate, WirelessSettings
+from ..settings import Duration, FlowSettings, LinkSettings, NetworkSettings, Rate, WirelessSettings
 
 if TYPE_CHECKING:
     from .partition import Partition

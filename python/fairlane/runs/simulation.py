@@ -237,9 +237,9 @@ class Simulation:
 
     def compare(self, other: Simulation) -> BranchComparison:
         """Compares two branches of one simulation at the same time, metric by metric; see `BranchComparison`."""
-        from .branches import compare_branches
-
-        return compare_branches(self, other)
+        if not isinstance(other, Simulation):
+            raise ArgumentError(f"cannot compare a simulation with {other!r}: give a simulation")
+        return Branches([self]).compare(Branches([other]))
 
     def __copy__(self) -> Simulation:
         return self.branch()
@@ -312,9 +312,18 @@ class Branches(Sequence[Simulation]):
 
     def compare(self, other: Branches) -> BranchComparison:
         """Compares two equal sets of branches, pair by pair, metric by metric; see `BranchComparison`."""
-        from .branches import compare_branches
+        from .branches import BranchComparison
 
-        return compare_branches(self, other)
+        if not isinstance(other, Branches):
+            raise ArgumentError(f"cannot compare branches with {other!r}: give an equal set of branches")
+        if len(self) != len(other):
+            raise ArgumentError(f"the two sets need equal numbers of branches: they have {len(self)} and {len(other)}")
+        for x, y in zip(self, other, strict=True):
+            if (x.seed, x.number) != (y.seed, y.number):
+                raise ArgumentError(f"{x!r} and {y!r} have different random numbers: compare branches of one simulation with equal numbers")
+            if x.time != y.time:
+                raise ArgumentError(f"one branch is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
+        return BranchComparison(self.result(), other.result())
 
     def __repr__(self) -> str:
         return f"Branches({len(self)} of seed {self._sims[0].seed} at {self._sims[0].time:g} s)"
