@@ -55,7 +55,7 @@ def quantities(net: fl.Network) -> None:
 
 
 def calls(net: fl.Network) -> None:
-    net.set("duration", "9s").run()  # type: ignore[attr-defined]
+    net.set("duration", "9s").run()  # type: ignore[attr-defined, func-returns-value]
     fl.compare(net, "red,codel")  # type: ignore[call-arg]
     fl.compare(net, queues="red", command="x")  # type: ignore[call-arg]
     fl.run(net)  # type: ignore[arg-type]
