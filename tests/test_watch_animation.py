@@ -192,10 +192,11 @@ def test_senders_are_left_and_names_cover_no_queue(short, ten, width, browser):
         browser.run("fairlaneWatch.seek(4e9)")
         found = json.loads(
             browser.run(
-                """(v => JSON.stringify({ at: v.at, names: v.names, bars: v.bars.filter((_, i) => v.model.links[i].limit > 0 || v.shown[i]),
+                """(v => JSON.stringify({ at: v.at, names: v.names, bars: v.bars.filter((_, i) => v.shown[i]),
                 nodes: v.model.nodes, flows: v.model.flows, wide: v.wide, high: v.high }))(fairlaneWatch.views[0].view)"""
             )
         )
+        assert found["bars"]
         for f in found["flows"]:
             assert found["at"][f["from"]][0] < found["at"][f["to"]][0]
         if page is short:
@@ -380,3 +381,12 @@ def test_a_lesson_of_the_course_fits_a_phone(scheme, browser, tmp_path):
     assert browser.run("document.documentElement.scrollWidth") <= 390
     small = "[...document.querySelectorAll('.lesson button, .bar button')].filter(b => b.checkVisibility() && b.getBoundingClientRect().height < 36).map(b => b.textContent)"
     assert browser.run(small) == []
+
+
+def test_a_wireless_network_is_shown(browser, tmp_path):
+    made = watch.save(ROOT / "examples" / "wireless_mesh.toml", tmp_path / "x.html", until="500ms")
+    assert {"mesh", "roof0"} <= {n["name"] for n in made.head["nodes"]}
+    ready(browser, tmp_path / "x.html", prefers_reduced_motion="reduce")
+    browser.run("fairlaneWatch.seek(4e8)")
+    assert browser.run(f"{LAST}.crossed.some(v => v > 0)")
+    assert browser.console == []

@@ -99,7 +99,7 @@ def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
         x = directions[at]
         other = directions[at + 1] if at + 1 < len(directions) else None
         both = other is not None and other["name"] == f"{x['name']}.reverse" and (other["from"], other["to"]) == (x["to"], x["from"])
-        links.append(Link(x["name"], x["from"], x["to"], _way(x), _way(other) if both and other is not None else None))
+        links.append(Link(x["name"], x["from"], x["to"], way_of(x), way_of(other) if both and other is not None else None))
         at += 1 + both
     nodes = tuple(Node(n, n in sends, n in receives) for n in found["nodes"])
     places = {name: (float(x), float(y)) for name, (x, y) in found.get("positions", {}).items()}
@@ -109,7 +109,8 @@ def graph_of(resolved: Mapping[str, Any], title: str = "") -> Graph:
     return Graph(str(resolved.get("name") or title), nodes, tuple(links), places, walks, flows)
 
 
-def _way(x: Mapping[str, Any]) -> Way:
+def way_of(x: Mapping[str, Any]) -> Way:
+    """Returns a link direction of an expanded scenario."""
     more = [f"{key} {number(100 * x[key], 3)} %" for key in ("loss", "duplicate") if isinstance(x.get(key), float) and x[key] > 0]
     more += [f"{key} {x[key]}" for key in ("device", "weight") if x.get(key)]
     more += [f"Wi-Fi, channel {x['on_air']}"] if x.get("on_air") else []

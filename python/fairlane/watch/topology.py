@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.literals import si
-from ..graphs.network import graph_of, shown
+from ..graphs.network import graph_of, shown, way_of
 from ..graphs.positions import node_positions
 from ..look.theme import flow_numbers, link_numbers
 
@@ -33,7 +33,7 @@ def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> d
         )
     graph = graph_of(resolved, title)
     at = node_positions(graph)
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"name": n.name, "x": round(at[n.name][0], 1), "y": round(at[n.name][1], 1), "end": n.sends or n.receives} for n in graph.nodes
     ]
     number = {n.name: i for i, n in enumerate(graph.nodes)}
@@ -42,6 +42,13 @@ def network_model(sim: Simulation, resolved: Mapping[str, Any], title: str) -> d
         ways.append(_way(link.name, number[link.start], number[link.end], link.there))
         if link.back is not None:
             ways.append(_way(f"{link.name}.reverse", number[link.end], number[link.start], link.back))
+    # A station sends to its channel, which stands in the middle of its stations.
+    for channel in found.get("channels", []):
+        own = [x for x in found["links"] if x["to"] == channel["name"]]
+        number[channel["name"]] = len(nodes)
+        middle = {k: round(sum(nodes[number[x["from"]]][k] for x in own) / max(1, len(own)), 1) for k in ("x", "y")}
+        nodes.append({"name": channel["name"], **middle, "end": False})
+        ways += [_way(x["name"], number[x["from"]], number[channel["name"]], way_of(x)) for x in own]
     by_name = {w["name"]: w for w in ways}
     links = [by_name[name] for name in sim.links]
     order = {w["name"]: i for i, w in enumerate(links)}

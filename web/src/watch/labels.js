@@ -1,7 +1,7 @@
 // Places of the names of nodes: where they cover no queue, no link, no node and no other name.
 
 const STEP = 5; // pixels between the points that stand for a link or a queue
-const COSTS = { queue: 100, node: 60, name: 80, link: 4, outside: 1000, far: 0.05 };
+const COSTS = { queue: 100, node: 60, name: 80, link: 1, outside: 1000, far: 0.5 };
 
 /** Returns the points along a stretch, in rows across its thickness. */
 function along({ x, y, ux, uy }, length, thick, rows) {
@@ -35,7 +35,7 @@ export function places({ nodes, r, size, wide, high, ways, bars, names }) {
     let best = null;
     choices.forEach(([cx, cy], order) => {
       const box = { left: cx - w, right: cx + w, top: cy - h, bottom: cy + h };
-      let cost = order * COSTS.far + Math.hypot(cx - x, cy - y) * COSTS.far;
+      let cost = (order % 8) * 0.1 + Math.hypot(cx - x, cy - y) * COSTS.far;
       if (box.left < 2 || box.right > wide - 2 || box.top < 2 || box.bottom > high - 2) cost += COSTS.outside;
       if (best && cost >= best.cost) return;
       for (const p of queues) if (inside(p, box, 2)) cost += COSTS.queue;

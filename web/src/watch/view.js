@@ -92,7 +92,7 @@ export class View {
     const size = this.letters();
     const r = this.unit * 1.65;
     const found = places({
-      nodes: this.at, r, size, wide: this.wide, high: this.high, ways: this.ways, bars: this.bars.filter((_, i) => this.model.links[i].limit > 0 || this.shown[i]),
+      nodes: this.at, r, size, wide: this.wide, high: this.high, ways: this.ways, bars: this.bars.filter((_, i) => this.shown[i]),
       names: this.model.nodes.map((n) => this.ctx.measureText(short(n.name)).width),
     });
     this.names = found.map((box, i) => ({ ...box, words: short(this.model.nodes[i].name) }));
