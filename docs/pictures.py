@@ -105,7 +105,7 @@ fairlane run {QUICK} --set duration=15s --pcap bottleneck=seen.pcapng --quiet
 fairlane import seen.pcapng -o seen
 fairlane query seen pairs"""),
     # Real networks
-    "linux-tc": Picture("fairlane tc home.toml uplink --dev wan0", (0, 11)),
+    "linux-tc": Picture("fairlane tc home.toml uplink --dev wan0 --down-dev lan0", (0, 19)),
     "packet-scripts": Picture("fairlane script -v scripts/delayed-acknowledgment.pkt", (0, 30)),
     "endpoint-library": Picture("python examples/tcp_endpoint.py", (0, 30)),
     # Extend

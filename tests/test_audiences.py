@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, fairlane
 
 sys.path.insert(0, str(ROOT / "docs"))
 try:
@@ -51,14 +51,22 @@ def test_the_first_pages_lead_to_every_audience(entry):
 
 
 @pytest.mark.skipif(shutil.which("tc") is None or shutil.which("unshare") is None, reason="tc or unshare is not installed")
-def test_a_queue_is_installed_and_undone():
-    """In a network namespace; a kernel without FQ-CoDel refuses that line alone, and has to know the rest."""
-    install, undo = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "guides" / "for-engineers.md").read_text("utf-8"), re.M | re.S)
-    script = f"set -x; ip tuntap add dev wan0 mode tap || exit 77\n{install}{undo}echo after; tc qdisc show dev wan0"
-    done = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=False)
-    if done.returncode == 77 or "unshare failed" in done.stderr:
-        pytest.skip("no network namespace with a device")
-    refused = [line for line in done.stderr.splitlines() if not line.startswith("+ ")]
-    assert set(refused) <= {"Error: Specified qdisc kind is unknown."}
-    before, after = done.stdout.split("after\n")
-    assert "qdisc htb 1: root" in before and "htb" not in after
+def test_a_queue_is_installed_and_undone(tmp_path):
+    """In a network namespace. Without FQ-CoDel the kernel refuses, and all is undone; DropTail goes through."""
+    text = (ROOT / "docs" / "guides" / "for-engineers.md").read_text("utf-8")
+    install, undo = re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S)
+    command = re.search(r"^fairlane (tc home\.toml .*)$", text, re.M)[1]  # type: ignore[index]
+    fairlane("new", "home", cwd=tmp_path)
+    devices = "for d in wan0 lan0; do ip tuntap add $d mode tap || exit 77; done\n"
+    for queue in ("fq_codel", "droptail"):
+        made = fairlane(*command.replace("fq_codel", queue).split(), "--force", cwd=tmp_path)
+        assert (made.returncode, made.stdout) == (0, "wrote scripts/modem.sh\n")
+        script = f"{devices}echo before; tc qdisc show\necho during\n{install}{undo}echo after; tc qdisc show"
+        done = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+        if done.returncode == 77 or "unshare failed" in done.stderr:
+            pytest.skip("no network namespace with a device")
+        before, during, after = re.split("before\n|during\n|after\n", done.stdout)[1:]
+        assert "tc class add dev lan0 parent 1: classid 1:1 htb rate 47500kbit ceil 47500kbit quantum 1514" in during
+        assert ("qdisc htb 1: root" in during) == (done.stderr == ""), done.stderr
+        assert done.stderr == "" or (queue == "fq_codel" and "Specified qdisc kind is unknown" in done.stderr)
+        assert after == before

@@ -19,7 +19,7 @@ from conftest import fairlane
 from fairlane import _core
 from fairlane.base.document import json_schema
 from fairlane.base.reference import impairments, presets
-from fairlane.linux import document, export, netem
+from fairlane.linux import document, export, netem, scripts
 from fairlane.linux import quantities as q
 from fairlane.linux.kinds import ABSENT, WRITERS
 from fairlane.linux.plan import Link, Plan
@@ -176,7 +176,7 @@ def test_automatic_red_is_what_explain_says():
     ],
 )
 def test_lines(queue, line):
-    assert lines(queue) == [f"tc qdisc add dev eth0 root handle 10: {line}"]
+    assert lines(queue) == [f"tc qdisc add dev eth0 root handle 10: stab overhead -14 linklayer ethernet {line}"]
 
 
 def test_class_trees_have_parents_children_and_filters():
@@ -191,7 +191,7 @@ def test_class_trees_have_parents_children_and_filters():
     }
     (one,) = export(network(tree), "x", queue_only=True)
     text = "\n".join(one.commands)
-    assert one.commands[0].endswith("root handle 10: prio bands 3 priomap" + 16 * " 2")
+    assert one.commands[0].endswith("root handle 10: stab overhead -14 linklayer ethernet prio bands 3 priomap" + 16 * " 2")
     assert "parent 10:1 handle 20: red limit 60000" in text
     assert "parent 10:2 handle 30: sfq" in text
     assert "parent 10:3 handle 40: pfifo" in text
@@ -245,7 +245,8 @@ def test_precedences_share_an_average_and_profiles_add_theirs():
 def test_a_class_that_linux_lacks_is_named():
     (one,) = export(network({"prio": {"classes": [{"match": "tcp", "queue": "management"}, {"queue": "codel"}]}}), "x")
     assert not one.supported and one.missing == ["management"] and "codel" in "\n".join(one.commands)
-    assert "incomplete" in one.text()
+    (script,) = scripts(network({"prio": {"classes": [{"match": "tcp", "queue": "management"}, {"queue": "codel"}]}}), "x")
+    assert "Linux does not have management; the following commands are incomplete" in script.text()
 
 
 def test_what_differs_is_noted_and_what_agrees_is_not():
@@ -259,12 +260,12 @@ def test_what_differs_is_noted_and_what_agrees_is_not():
 
 def test_rate_and_delay_come_as_htb_and_netem():
     (one,) = export(network("codel", rate="2500kbit/s", loss=0.01), "x")
-    assert one.commands[0] == "tc qdisc add dev eth0 root handle 1: htb default 1"
+    assert one.commands[0] == "tc qdisc add dev eth0 root handle 1: stab overhead -14 linklayer ethernet htb default 1"
     assert words(one.commands[1])["rate"] == "2500kbit"
     assert "parent 1:1 handle 10: codel" in one.commands[2]
     assert "netem delay 20ms loss 1% limit 1000" in one.far_end[-1]
     (only,) = export(network("codel"), "x", queue_only=True)
-    assert only.far_end == [] and "root handle 10: codel" in only.commands[0]
+    assert only.far_end == [] and "root handle 10: stab overhead -14 linklayer ethernet codel" in only.commands[0]
 
 
 def far_end(**link):
@@ -350,14 +351,15 @@ def test_links_that_are_alike_come_once():
     )
     done = export(net.flow("t", "s0", "d0", tcp="newreno"))
     assert len(done) == 2
-    assert sum(1 + len(e.also) for e in done) == 7
+    # Seven links, both directions.
+    assert sum(1 + len(e.also) for e in done) == 14
 
 
 def test_command_line(tmp_path):
     network("red").save(tmp_path / "x.toml")
     done = fairlane("tc", "x.toml", "x", "--dev", "wan0", "--set", "links.x.queue=codel", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "dev wan0 parent 1:1 handle 10: codel" in done.stdout
+    assert "UP_IF=${UP_IF-wan0}" in done.stdout and 'dev "$1" parent 1:1 handle 10: codel' in done.stdout
     check(fairlane("tc", "x.toml", "y", cwd=tmp_path), r"unknown link 'y'")
     check(fairlane("tc", "nope.toml", cwd=tmp_path), r"nope\.toml")
     check(fairlane("tc", "x.toml", "--dev", "eth0; reboot", cwd=tmp_path), r"network device")

@@ -11,7 +11,7 @@ import pytest
 import fairlane as fl
 from conftest import DUMBBELL
 from fairlane.cli import invoke
-from fairlane.linux import commands_for, export
+from fairlane.linux import commands_for, export, scripts
 from fairlane.papers import Experiment, Picture
 
 NAMES = (
@@ -164,7 +164,10 @@ def test_devices_are_checked_in_python_as_on_the_command_line(tmp_path: Path, ca
             commands_for(links[0], dev)
         if isinstance(dev, str):
             assert "not a network device name" in error_of(capsys, "tc", str(file), "--dev", dev)
-    assert "dev eth0.7_x" in export(file, dev="eth0.7_x")[0].text()
+            with pytest.raises(fl.FairlaneError, match="not a network device name"):
+                scripts(file, "l", down_dev=dev)
+            assert "not a network device name" in error_of(capsys, "tc", str(file), "--down-dev", dev)
+    assert "dev eth0.7_x" in export(file, dev="eth0.7_x")[0].commands[0]
 
 
 def test_a_file_that_cannot_be_written_does_not_say_that_nothing_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

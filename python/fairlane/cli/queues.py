@@ -18,6 +18,7 @@ from .seeds import seed_options
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..linux.script import Script
     from ..runs.network import Network
 
 DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
@@ -223,17 +224,50 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: 
 @click.command()
 @click.argument("scenario", shell_complete=completion.scenarios)
 @click.argument("link", required=False, shell_complete=completion.links)
-@click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The network device that sends onto the link.")
+@click.option(
+    "--dev", default="eth0", show_default=True, metavar="DEVICE", help="The network device that sends onto the link: default of UP_IF."
+)
+@click.option("--down-dev", metavar="DEVICE", help="The router's device towards its own network: default of DOWN_IF.  [default: eth1]")
 @completion.set_option("Change any value, such as links.bottleneck.queue=codel.")
-@click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for a real link.")
+@click.option("--queue-only", is_flag=True, help="Leave out the rate of the link, for a device that has it itself.")
+@click.option("--emulate", "--netem", is_flag=True, help="For a laboratory: add delay and impairments of links by netem.")
+@click.option("--machine", metavar="NODE", help="Print the script of one node, with a device for each neighbour.")
+@click.option("-o", "--out", metavar="DIR", help="Write each script as DIR/MACHINE.sh. An existing file is an error without --force.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option
-def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
-    """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
+def tc(
+    scenario: str, link: str | None, dev: str, down_dev: str | None, sets: tuple[str, ...], queue_only: bool, emulate: bool,
+    machine: str | None, out: str | None, force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Print a shell script that sets up the queues of a SCENARIO on Linux; its options are -n (dry run) and -u (undo).
 
+    With LINK: one script for the router at its near end, with both directions. Without: one for each machine; equal ones come once.
     Comments state where the kernel differs, and which queues it does not have. docs/guides/linux-tc.md shows examples.
     """
-    from ..linux import document, export
+    from ..base.scenario import resolve
+    from ..linux import document, machines, merged
 
-    done = export(scenario, link, dev=dev, sets=assignments(sets), queue_only=queue_only)
-    emit_json(document(done, dev)) if as_json else emit("\n\n".join(e.text() for e in done))
+    expanded = resolve(scenario, assignments(sets))["expanded"]
+    scripts = machines.scripts(expanded, link, dev=dev, down_dev=down_dev, queue_only=queue_only, emulate=emulate, machine=machine)
+    written = _write_scripts(Path(out), scripts, force=force) if out is not None else []
+    if as_json:
+        if link is None and machine is None:
+            sends = machines.exports(expanded, expanded["links"], dev, queue_only=queue_only)
+        else:
+            sends = [i.sends for s in scripts for i in s.interfaces]
+        emit_json(document(merged(sends), dev, scripts))
+    elif out is None:
+        emit("\n\n".join(s.text() for s in scripts))
+    wrote(written, as_json=as_json, quiet=False)
+
+
+def _write_scripts(folder: Path, scripts: list[Script], *, force: bool) -> list[Path]:
+    from ..base.files import make_folders, save_bytes
+    from ..base.outputs import new_files
+
+    make_folders(folder)
+    targets = new_files([folder / s.file_name() for s in scripts], force=force)
+    for target, s in zip(targets, scripts, strict=True):
+        save_bytes(target, (s.text() + "\n").encode(), new=not force)
+    return targets

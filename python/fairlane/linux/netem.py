@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from .plan import Plan
 
+EMULATION = ("tc-netem(8)", "tc-mirred(8)")
+"""Manual pages of the delay line."""
 LEAST_NETEM = 1000
 """netem's default limit, packets."""
 SMALL_PACKET = 64
@@ -32,7 +34,7 @@ def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
         return []
     longest = plan.link.delay + (q.seconds(late["delay"]) if late else 0)
     limit = ["limit", str(max(LEAST_NETEM, -(-int(plan.link.rate * longest / 8 / SMALL_PACKET) // 1000) * 1000))]
-    plan.manual += ["tc-netem(8)", "tc-mirred(8)"]
+    plan.manual += EMULATION
     lines = [
         "ip link add ifb0 type ifb",
         "ip link set ifb0 up",

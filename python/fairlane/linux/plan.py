@@ -24,6 +24,10 @@ class Link:
     """s"""
 
 
+ETHERNET_HEADER = 14
+"""Bytes that Linux counts in addition to the IP packet on Ethernet."""
+IP_SIZES = f"stab overhead -{ETHERNET_HEADER} linklayer ethernet"
+"""Size table that takes the header off (tc-stab(8)); without `linklayer` tc refuses an overhead of 0."""
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 """Device names of Linux (IFNAMSIZ in netdevice(7)) without shell characters."""
 
@@ -60,8 +64,10 @@ class Plan:
         self.commands.append(" ".join(["tc", *(str(w) for w in words if w not in ("", None))]))
 
     def qdisc(self, parent: str, handle: str, *words: object) -> None:
-        """Adds a queue discipline."""
-        self.tc("qdisc add dev", self.dev, parent, "handle", handle, *words)
+        """Adds a queue discipline. One at the root counts IP packets: it takes the link layer's header off."""
+        own = parent == "root" and words[0] == "cake"  # cake takes the header off itself
+        sizes = IP_SIZES if parent == "root" and not own else ""
+        self.tc("qdisc add dev", self.dev, parent, "handle", handle, sizes, *words)
 
     def note(self, text: str) -> None:
         """Adds a note, once."""

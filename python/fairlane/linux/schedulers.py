@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import quantities as q
 from .laws import codel_notes, pie_notes, pie_words
-from .plan import Plan, Table, flag, in_packets
+from .plan import ETHERNET_HEADER, Plan, Table, flag, in_packets
 
 _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
@@ -65,9 +65,9 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     limit = q.packets(t["limit"])
     inner = f"pfifo limit {limit}" if limit is not None else f"bfifo limit {q.size(t['limit'])}"
     loop = (
-        f"for i in $(seq 1 {n}); do x=$(printf %x $i); "
-        f"tc class add dev {plan.dev} parent {major} classid {major}$x drr quantum {quantum}; "
-        f"tc qdisc add dev {plan.dev} parent {major}$x {inner}; done"
+        f'i=1; while [ "$i" -le {n} ]; do x=$(printf %x "$i"); '
+        f'tc class add dev {plan.dev} parent {major} classid "{major}$x" drr quantum {quantum}; '
+        f'tc qdisc add dev {plan.dev} parent "{major}$x" {inner}; i=$((i + 1)); done'
     )
     plan.commands.append(loop)
     _hash(plan, t, major, n, None, f"baseclass {major}1")
@@ -170,12 +170,13 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
 def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes cake."""
     rate, limit = t["bandwidth"], t["limit"]
+    # cake takes the link layer's header off by itself, below the size table of the root a second time: see `Plan.qdisc`.
     framing = {"none": "noatm"}.get(t["framing"], t["framing"])
     plan.page("cake")
     plan.qdisc(
         parent, handle, "cake", "unlimited" if rate is None else f"bandwidth {q.rate(q.number(rate, 'bit/s'))}",
         "rtt", q.time(q.seconds(t["rtt"])), t["tins"], t["isolation"].replace("_", "-"), "nonat nowash no-ack-filter no-split-gso",
-        "overhead", q.size(t["overhead"]), "mpu", q.size(t["mpu"]), framing,
+        "overhead", q.size(t["overhead"]) + (0 if parent == "root" else ETHERNET_HEADER), "mpu", q.size(t["mpu"]), framing,
         *(() if limit is None else ("memlimit", q.length(limit, ETHERNET))),
     )  # fmt: skip
     plan.note("memlimit counts the kernel's buffers, which are larger than the packets in them; unset it is worked out from them")

@@ -58,7 +58,9 @@ def patterns(entry: dict[str, Any]) -> list[str]:
 
 def shaper(plan: Plan) -> str:
     """Adds HTB at the rate of the link; the queue is below its only class."""
-    plan.tc("qdisc add dev", plan.dev, "root handle 1: htb default 1")
-    plan.tc("class add dev", plan.dev, "parent 1: classid 1:1 htb rate", q.rate(plan.link.rate), "ceil", q.rate(plan.link.rate))
-    plan.page("htb")
+    plan.qdisc("root", "1:", "htb default 1")
+    plan.tc(
+        "class add dev", plan.dev, "parent 1: classid 1:1 htb rate", q.rate(plan.link.rate), "ceil", q.rate(plan.link.rate), "quantum 1514"
+    )
+    plan.page("htb", "stab")
     return "parent 1:1"

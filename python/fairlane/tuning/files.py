@@ -29,7 +29,7 @@ def write(r: TuneResult, folder: Path, runs: Iterable[str]) -> None:
         put("trials.csv", csv_of(table))
         put("front.csv", csv_of(table.filter(table["front"] | table["chosen"])))
         put("chosen.toml", chosen_scenario(r).encode())
-        put("tc.sh", ("#!/bin/sh\n" + tc_lines(r) + "\n").encode())
+        put("tc.sh", (tc_lines(r) + "\n").encode())
         put("tune.json", (json.dumps(r.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
         put("front.svg", theme.svg(picture(r)).encode())
         put("index.html", r.page().encode())

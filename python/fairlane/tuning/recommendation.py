@@ -30,7 +30,7 @@ def chosen_scenario(r: TuneOutcome) -> str:
 
 def tc_lines(r: TuneOutcome, dev: str = "eth0") -> str:
     """See `TuneResult.tc`."""
-    from ..linux import commands_for
+    from ..linux import machines
 
-    x = next(x for x in resolved(r)["expanded"]["links"] if x["name"] == r.spec.link)
-    return commands_for(x, dev).text()
+    (script,) = machines.scripts(resolved(r)["expanded"], r.spec.link, dev=dev)
+    return script.text()

@@ -19,7 +19,7 @@ class TuneResult(TuneOutcome):
         return tune_document(self)
 
     def tc(self) -> str:
-        """The `tc` commands of the chosen queue, with comments where Linux does otherwise or has no such queue."""
+        """The shell script that sets up the chosen queue on Linux, as `fairlane tc` prints it."""
         from .recommendation import tc_lines
 
         return tc_lines(self)
