@@ -127,6 +127,24 @@ def test_red_in_bytes_and_powers_of_two():
     assert line.endswith("adaptive")
 
 
+@pytest.mark.parametrize(
+    ("red", "hard"),
+    [
+        # sch_red drops above max with harddrop, and marks without (tc-red(8)).
+        ({"gentle": False, "hard_drop": True}, True),
+        ({"gentle": False, "hard_drop": False}, False),
+        ({"gentle": True, "mark_p": 0.1}, True),
+        ({"gentle": True, "mark_p": 0.1, "hard_drop": False}, False),
+        ({"preset": "dctcp"}, False),
+        ({"gentle": False, "ecn": False}, False),
+    ],
+)
+def test_harddrop_is_what_the_scenario_has(red, hard):
+    (line,) = lines({"red": {"ecn": True, **red}})
+    assert ("harddrop" in line.split()) == hard
+    assert ("ecn" in line.split()) == red.get("ecn", True)
+
+
 def average_after(burst: int, w: float) -> float:
     """RED's average after so many arrivals at an empty queue that stays (Floyd and Jacobson 1993, section 4)."""
     average = 0.0
@@ -209,7 +227,7 @@ def test_weights_become_quanta():
     (line, *_) = lines({"wrr": {"classes": classes, "count": "bytes", "quantum": "1000B"}})
     assert "ets bands 2 quanta 1000 4000 priomap" in line
     (line, *_) = lines({"wrr": {"classes": classes}})
-    assert "quanta 1514 6056" in line
+    assert "quanta 1500 6000" in line
 
 
 def test_drr_by_classes_leaves_nobody_without_a_class():

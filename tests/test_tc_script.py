@@ -51,7 +51,7 @@ def sh(text: str, *options: str, **variables: str) -> subprocess.CompletedProces
 
 
 def expanded(commands: list[str]) -> list[str]:
-    """What a shell runs for commands, with loops taken apart."""
+    """Commands as a shell runs them, with loops taken apart."""
     return sh("tc() { printf 'tc %s\\n' \"$*\"; }\n" + "\n".join(commands)).stdout.splitlines()
 
 

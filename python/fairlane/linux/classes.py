@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import quantities as q
-from .plan import Plan, Table
+from .plan import FULL_PACKET, Plan, Table
 from .trees import filters, patterns
 
 MOST_BANDS = 16
 """Bands of tc-prio(8) and tc-ets(8); priorities of a priomap."""
-ETHERNET_FRAME = 1514
 MOST_VIRTUAL = 16
 """Virtual queues of gred (MAX_DPs in linux/pkt_sched.h)."""
 
@@ -54,15 +53,17 @@ def prio(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes ets, whose bands share by quanta in bytes."""
+    from .kinds import named
+
     classes = t["classes"]
     if not classes:
         plan.missing.append("wrr without classes")
-        plan.note("a queue for each flow: the nearest is sfq, or drr with a flow filter")
+        plan.note(f"queue = {named(t['queue'])[0]} for each flow: the nearest is sfq, or drr with a flow filter")
         return
     if _too_many(plan, t, classes):
         return
     by_packet = t["count"] == "packets"
-    unit = ETHERNET_FRAME if by_packet else q.size(t["quantum"])
+    unit = FULL_PACKET if by_packet else q.size(t["quantum"])
     quanta = [unit * c["weight"] for c in classes]
     plan.page("ets", "u32")
     plan.qdisc(parent, handle, "ets bands", len(classes), "quanta", *quanta, "priomap", *[len(classes) - 1] * MOST_BANDS)
@@ -83,7 +84,7 @@ def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
     rate = plan.link.rate if t["rate"] is None else q.number(t["rate"], "bit/s")
     burst = q.size(t["burst"])
-    limit = burst if t["limit"] is None else q.length(t["limit"], ETHERNET_FRAME)
+    limit = burst if t["limit"] is None else q.length(t["limit"], FULL_PACKET)
     peak = t["peakrate"]
     words = () if peak is None else ("peakrate", q.rate(q.number(peak, "bit/s")), "mtu", q.size(t["mtu"]))
     plan.page("tbf")
@@ -102,7 +103,8 @@ def gred(plan: Plan, parent: str, handle: str, t: Table, levels: list[tuple[str,
     mean = q.size(t["mean_packet"])
     limit = q.length(t["limit"], mean)
     log = q.log_of_weight(t["w_q"])
-    ecn = "ecn" if t["ecn"] else ""
+    # Above max packets are dropped, those that could be marked as well.
+    ecn = "ecn harddrop" if t["ecn"] else ""
     plan.qdisc(parent, handle, "gred setup vqs", len(levels), "default", len(levels) - 1, "grio" if rio else "", "limit", limit)
     for i, (who, low, high, p, priority) in enumerate(levels):
         small, large = (max(mean, q.length(x, mean)) for x in (low, high))
@@ -119,7 +121,8 @@ def gred(plan: Plan, parent: str, handle: str, t: Table, levels: list[tuple[str,
         "with 6.3; since then a BPF classifier has to"
     )
     plan.note("gred has no manual page; `tc qdisc add dev lo gred help` lists its options")
-    t.settled("admit", "measure")
+    if t["measure"] == "packets":
+        plan.note(f"measure = packets: gred counts bytes, and a packet is taken as {mean} bytes (mean_packet)")
     for note in t.left({"gentle": False, "wait": False, "byte_mode": False, "spare": None, "grace": False}):
         plan.note(note)
 

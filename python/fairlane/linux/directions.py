@@ -28,7 +28,7 @@ class Export:
     """Commands for the node at the other end: delay and impairments."""
     notes: list[str] = field(default_factory=list)
     far_notes: list[str] = field(default_factory=list)
-    """Those of the notes that are about `far_end`."""
+    """Notes about `far_end`, which `notes` has as well."""
     manual: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     also: list[str] = field(default_factory=list)

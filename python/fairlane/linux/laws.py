@@ -64,7 +64,11 @@ def red(plan: Plan, parent: str, handle: str, t: Table, kind: str = "red") -> No
     burst = q.burst_below(round(low * mean) / mean, q.log_of_weight(weight))
     log = q.log_of_burst(round(low * mean) / mean, burst)
     ecn, gentle = t["ecn"], t["gentle"]
-    hard = ecn and (not gentle or t["mark_p"] < 1)
+    mark_p = t["mark_p"]
+    hard_drop = ecn and t.values.get("hard_drop", True)
+    t.settled("hard_drop")
+    # The kernel knows one point from which it drops what it could mark: max.
+    hard = hard_drop and (not gentle or mark_p < 1)
     plan.page("red")
     plan.qdisc(
         parent, handle, "red limit", q.length(t["limit"], mean), "min", round(low * mean), "max", round(high * mean), "avpkt", mean,
@@ -77,20 +81,25 @@ def red(plan: Plan, parent: str, handle: str, t: Table, kind: str = "red") -> No
         )
     if gentle:
         plan.note(
-            "sch_red is not gentle: above max every packet is dropped or marked, where here the probability grows on to 1 at twice max"
+            f"sch_red is not gentle: above max every packet is {'marked or dropped' if ecn and not hard else 'dropped'}, where here the "
+            f"probability grows from {'the first max_p (fixed_gentle)' if t.get('fixed_gentle') else 'max_p'} to 1 at twice max"
         )
+        if hard_drop and not hard:
+            plan.note(
+                "hard_drop: packets that could be marked are dropped above twice max here; sch_red marks them, or drops them above max"
+            )
     if t["measure"] == "packets":
-        plan.note(f"sch_red counts bytes: a packet is taken as {mean} bytes (mean_packet)")
-    if ecn and t["mark_p"] < 1:
-        plan.note(f"mark_p = {t['mark_p']}: sch_red marks at any probability below that of max, and with harddrop drops above max")
-    t.settled("admit", "measure", "target_delay", "averaging")
+        plan.note(f"measure = packets: sch_red counts bytes, and a packet is taken as {mean} bytes (mean_packet)")
+    if hard_drop and mark_p < 1:
+        plan.note(f"mark_p = {mark_p}: sch_red marks at any probability below that of max, and with harddrop drops above max")
+    t.settled("measure", "target_delay", "averaging")
     kernel: dict[str, Any] = {"byte_mode": False, "idle_packet": None, "spare": None, "grace": False, "wait": False}
     if kind == "ared":
         kernel |= {"interval": "500ms", "alpha": 0.01, "beta": 0.9, "top": 0.5, "on_arrival": False}
         t.settled("fixed_gentle")
         bottom = t["bottom"] if t.values["bottom"] is not None else min(ADAPTIVE_BOTTOM, 80_000 / float(plan.link.rate))
         if bottom != ADAPTIVE_BOTTOM:
-            plan.note(f"the kernel does not lower max_p below {ADAPTIVE_BOTTOM}, here the bound is {bottom:.3g}")
+            plan.note(f"bottom: the kernel does not lower max_p below {ADAPTIVE_BOTTOM}, here the bound is {bottom:.3g}")
     for note in t.left(kernel):
         plan.note(note)
 
@@ -157,9 +166,7 @@ def pie_notes(plan: Plan, t: Table) -> None:
         "hold": False,
     }  # fmt: skip
     if t.get("start") is None:
-        plan.note(
-            "sch_pie sets to work once a third of limit is in use and rests when probability and delay are zero; here it always works"
-        )
+        plan.note("start is unset: sch_pie begins at a third of limit and rests when probability and delay are zero; here it always works")
     known = {k: v for k, v in kernel.items() if k in t.values}
     for note in t.left(known):
         plan.note(note)

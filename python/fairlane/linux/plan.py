@@ -26,6 +26,8 @@ class Link:
 
 ETHERNET_HEADER = 14
 """Bytes that Linux counts in addition to the IP packet on Ethernet."""
+FULL_PACKET = 1500
+"""Bytes of a full IP packet on Ethernet: what Linux counts for it below `IP_SIZES`."""
 IP_SIZES = f"stab overhead -{ETHERNET_HEADER} linklayer ethernet"
 """Size table that takes the header off (tc-stab(8)); without `linklayer` tc refuses an overhead of 0."""
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")

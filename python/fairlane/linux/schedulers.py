@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import quantities as q
 from .laws import codel_notes, pie_notes, pie_words
-from .plan import ETHERNET_HEADER, Plan, Table, flag, in_packets
+from .plan import ETHERNET_HEADER, FULL_PACKET, Plan, Table, flag, in_packets
 
 _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
@@ -23,6 +23,11 @@ def _hash(plan: Plan, t: Table, handle: str, divisor: int, perturb: int | None, 
         plan.note(f"hash = {by}: the kernel hashes the same addresses with another function")
 
 
+def _salt(plan: Plan, t: Table) -> None:
+    if t.get("salt") is not None:
+        plan.note(f"{t.name}.salt: the kernel draws its own")
+
+
 def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes sfq, with a flow filter if it does not hash by flow."""
     buckets, depth, quantum = t["buckets"], t["depth"], t["quantum"]
@@ -34,7 +39,7 @@ def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
     if t["perturb"] is not None and seconds != q.seconds(t["perturb"]):
         plan.note(f"tc's perturb is in whole seconds: {seconds} for {t['perturb']}")
     most = limit if depth is None else q.count(depth, 1500)
-    size = 1514 if quantum is None else q.size(quantum)
+    size = FULL_PACKET if quantum is None else q.size(quantum)
     flows = min(limit, 65535)
     plan.page("sfq")
     plan.qdisc(
@@ -42,13 +47,13 @@ def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
         *(("perturb", seconds) if seconds else ()), "headdrop" if t["drop"] == "head" else "",
     )  # fmt: skip
     if quantum is None:
-        plan.note("the kernel's turns are bytes: one full packet (1514) instead of one packet of whatever length")
+        plan.note(f"the kernel's turns are bytes: one full packet ({FULL_PACKET}) instead of one packet of whatever length")
     if t["refuse"]:
         plan.note("refuse: the kernel takes from the longest queue instead of refusing arrivals before the buffer is full")
     if t["hash"] != "flow":
         _hash(plan, t, handle, table, seconds)
         plan.page("flow")
-    t.settled("salt", "admit")
+    _salt(plan, t)
     for note in t.left({}):
         plan.note(note)
 
@@ -77,7 +82,7 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
         plan.note(f"the kernel has no queue per flow: flows are hashed into {n} classes")
     elif n != buckets:
         plan.note(f"a qdisc has at most {n} classes, here {buckets} buckets")
-    t.settled("salt", "drop")
+    _salt(plan, t)
     for note in t.left({}):
         plan.note(note)
 
@@ -110,7 +115,7 @@ def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[obj
     if t["hash"] != "flow":
         _hash(plan, t, handle, t["flows"], None)
         plan.page("flow")
-    t.settled("salt")
+    _salt(plan, t)
 
 
 def fq_codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
@@ -129,7 +134,9 @@ def fq_pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
         words += ["ecn_prob", round(100 * t["mark_ecnth"])]
     t.settled("mark_ecnth")
     if not t["refuse"]:
-        plan.note("a full fq_pie refuses the arriving packet; here packets leave from the head of the longest queue")
+        plan.note(
+            f"a full fq_pie refuses the arriving packet; here up to {t['drop_batch']} packets leave from the head of the longest queue"
+        )
     t.settled("drop_batch")
     _flow_queues(plan, parent, handle, t, words)
     pie_notes(plan, t)
@@ -163,7 +170,7 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     if t["k"] != round(t["k"]):
         plan.note(f"the kernel's coupling factor is a whole number, here {t['k']:g}")
     if t["scheduler"] != "wrr":
-        plan.note(f"scheduler = {t['scheduler']}: the kernel has weighted round robin only")
+        plan.note(f"scheduler = {t['scheduler']} (t_shift {t['t_shift']}): the kernel has weighted round robin only")
     t.settled("rtt_max", "t_shift")
 
 
@@ -182,7 +189,7 @@ def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.note("memlimit counts the kernel's buffers, which are larger than the packets in them; unset it is worked out from them")
     if limit is not None and q.packets(limit) is not None:
         plan.note(f"a packet of the limit is taken as {ETHERNET} bytes")
-    t.settled("salt")
+    _salt(plan, t)
     for note in t.left({"flows": 1024, "ways": 8, "ecn": True}):
         plan.note(note)
 
