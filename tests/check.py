@@ -25,7 +25,7 @@ FILES = {
             output_encodings cli verbose width cli_errors outputs budget warnings mutations package startup first_minute demo_environment
             usability
             """,
-        "comparison": "compare compare_factors which_queue",
+        "comparison": "compare compare_factors compare_metrics which_queue",
         "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
         "formats": "hostile_files import export nam ns2_trace",

@@ -63,10 +63,22 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 )
 @click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs in parallel (default: one per core).")
 @click.option("--why", is_flag=True, help="Add to the page and the document what limited each flow and which flows filled the queues.")
-@click.option("--page", "page", metavar="FILE.html", help="Write an HTML report with all plots and tables; it opens offline.")
 @click.option(
-    "--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw a plot, chosen by its name: ellipses.svg, queue.png, jain.pdf."
+    "--metric", "metrics", multiple=True, metavar="NAME",
+    help="Compare this metric, such as flows.upload.delay_p95, flows.*.goodput or links.*.loss_synchronisation, instead of goodput, delay, "
+    "loss and fairness; * stands for each group of flows or link.",
+)  # fmt: skip
+@click.option("--page", "page", metavar="FILE.html", help="Write an HTML report with all plots and tables; it opens offline.")
+@click.option("--markdown", metavar="FILE.md", help="Write the compared metrics and differences as Markdown.")
+@click.option("--latex", metavar="FILE.tex", help="Write the compared metrics as a LaTeX table (package booktabs).")
+@click.option(
+    "--plot",
+    "plots",
+    multiple=True,
+    metavar="NAME.svg",
+    help="Draw a plot, chosen by its name: ellipses.svg, queue.png, jain.pdf, points.svg, bars.svg.",
 )
+@click.option("--style", default="screen", metavar="NAME", help="Width and fonts of the plots, as in fairlane plot: ieee, acm, slides...")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
@@ -87,8 +99,12 @@ def compare(
     margin: str,
     threads: int,
     why: bool,
+    metrics: tuple[str, ...],
     page: str | None,
+    markdown: str | None,
+    latex: str | None,
     plots: tuple[str, ...],
+    style: str,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -107,11 +123,15 @@ def compare(
         option, given = next(((o, v) for o, v in (("--queues", queues), ("--tcp", tcp), ("--vary", vary)) if v), ("--queues", ()))
         raise click.UsageError(f'unexpected argument "{extra[0]}": separate values with commas: {option} {",".join([*given, *extra])}')
     need("study")
+    from ..base.outputs import new_file
     from ..comparison import compare as run
     from ..comparison.plots import PICTURES
+    from ..runs.plots.styles import style_of
 
     targets = [_target(p, PICTURES) for p in new_figures(plots, force=force)]
     html = None if page is None else page_file(page, force=force)
+    texts = {form: new_file(name, force=force) for form, name in (("markdown", markdown), ("latex", latex)) if name is not None}
+    style_of(style)
     changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
     if scenario is not None and (flows is not None or udp is not None):
         raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
@@ -123,14 +143,14 @@ def compare(
     with step_bar("comparing", quiet=quiet) as progress:
         done = run(
             source, queues=queues or (None if tcp or vary else DEFAULT_QUEUES), tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
-            sets=changes, limit=limit, margin=margin, threads=threads, why=why, progress=progress,
+            sets=changes, limit=limit, margin=margin, threads=threads, why=why, metrics=metrics, progress=progress,
         )  # fmt: skip
     done.command = _command()
     for setting in done.settings:
         log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")
     log.warnings(done.warnings)
     document = done.document() if as_json else None
-    _write(done, targets, html, force=force)
+    _write(done, targets, html, texts, style, force=force)
     if document is not None:
         emit_json(document)
     elif not quiet:
@@ -138,7 +158,7 @@ def compare(
 
         emit(render(*report(done)))
     log.done()
-    wrote([*([html] if html is not None else []), *targets], as_json=as_json, quiet=quiet)
+    wrote([*([html] if html is not None else []), *texts.values(), *targets], as_json=as_json, quiet=quiet)
 
 
 def _levels(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -164,7 +184,19 @@ def _command() -> str:
         words += ["--plugin", file]
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and option.name not in ("threads", "page", "plots", "as_json", "quiet", "verbose", "plugins", "force"):
+        if given and option.name not in (
+            "threads",
+            "page",
+            "markdown",
+            "latex",
+            "plots",
+            "style",
+            "as_json",
+            "quiet",
+            "verbose",
+            "plugins",
+            "force",
+        ):
             value = context.params[option.name or ""]
             for one in value if isinstance(value, tuple) else (value,):
                 words += [option.opts[0], str(one)]
@@ -209,16 +241,19 @@ def _target(target: Path, known: tuple[str, ...]) -> Path:
     return target
 
 
-def _write(done: Comparison, pictures: list[Path], html: Path | None, *, force: bool) -> None:
+def _write(done: Comparison, pictures: list[Path], html: Path | None, texts: dict[str, Path], style: str, *, force: bool) -> None:
     from ..base.files import save_bytes
     from ..look.figures import save_figure
 
-    drawn = [(done.plot(path.stem), path) for path in pictures]
+    drawn = [(done.plot(path.stem, style=style), path) for path in pictures]
     text = done.page() if html is not None else ""
+    tables = [(getattr(done, form)(), path) for form, path in texts.items()]
     for figure, path in drawn:
         save_figure(figure, path, new=not force)
     if html is not None:
         save_bytes(html, text.encode("utf-8"), new=not force)
+    for table, path in tables:
+        save_bytes(path, table.encode("utf-8"), new=not force)
 
 
 @click.command()

@@ -17,6 +17,7 @@ from ..runs.result import run_resolved
 from ..stats import MARGIN, margin_share
 from .data import Compared
 from .factors import Factor, Level, read_factors
+from .metrics import read_metrics
 from .result import Comparison
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def compare(
     margin: float | str = MARGIN,
     threads: int | None = None,
     why: bool = False,
+    metrics: str | Iterable[str] = (),
     progress: StepProgress | None = None,
 ) -> Comparison:
     """Runs a scenario for each combination of levels of the varied factors, all with equal seeds.
@@ -79,7 +81,9 @@ def compare(
 
     `seeds`: how many, such as 20, or which, such as "11..20" (default: 1 to 10); `seed`: a single run. `limit`: buffer limit for queues
     without their own. `margin`:
-    equivalence margin as a share of the compared mean. `why` records what limits flows, for the page and
+    equivalence margin as a share of the compared mean. `metrics`: names such as "flows.upload.delay_p95" or "links.*.loss_synchronisation"
+    to compare instead of goodput, delay, loss and fairness; `*` stands for each group of flows or each link, with an aggregate
+    (`flows.*.goodput.sum`) for all together. `why` records what limits flows, for the page and
     `settings[...].result.why()`. Warnings are issued as `ScenarioWarning`. `Simulation.compare` compares branches of a simulation.
 
     Raises:
@@ -100,6 +104,7 @@ def compare(
     own_sample = bool(base.get("sample")) or any(split(p) == ("sample",) for f in factors for p in f.paths)
     if not own_sample:
         pairs.append(("sample", _sample(base["duration"])))
+    named = read_metrics(metrics, base) if metrics else []
     factors, ready = _ready(source, pairs, factors)
     _all_different(factors, ready)
     done = []
@@ -114,8 +119,20 @@ def compare(
         result = run_resolved(resolved, chosen, threads=threads, why=why, progress=None if progress is None else report)
         at = {f.name: level.label for f, level in zip(factors, levels, strict=True)}
         done.append(Compared(label, at, result, name, own_sample))
-    call = _call(scenario, queues=queues, tcp=tcp, vary=given or None, link=link, seeds=seeds, seed=seed, sets=sets, limit=limit, why=why)
-    made = Comparison(done, name, factors, share, call)
+    call = _call(
+        scenario,
+        queues=queues,
+        tcp=tcp,
+        vary=given or None,
+        link=link,
+        seeds=seeds,
+        seed=seed,
+        sets=sets,
+        limit=limit,
+        why=why,
+        metrics=metrics,
+    )
+    made = Comparison(done, name, factors, share, call, named)
     warn(made.warnings)
     return made
 
@@ -203,7 +220,7 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
 
 def _call(scenario: Any, **given: Any) -> str:
     """Returns the Python call of `compare` with these arguments."""
-    known: dict[str, Any] = {"sets": (), "why": False}
+    known: dict[str, Any] = {"sets": (), "why": False, "metrics": ()}
     what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
     more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known.get(k)]
     return f"fairlane.compare({', '.join([*what, *more])})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from ..stats.ellipse import Ellipse, ellipse
 if TYPE_CHECKING:
     from .differences import Difference
     from .factors import Factor
+    from .metrics import Metric
 
 GROUP_METRICS = ("goodput_sum", "jain", "delay_mean", "delay_p95", "loss")
 """Metrics of each group of flows; see `Compared.of_group`."""
@@ -86,6 +87,13 @@ class Compared:
             self._seen[key] = [None if x is None or not math.isfinite(x) else x for x in self._per_run(group, metric)]
         return self._seen[key]
 
+    def of_metric(self, m: Metric) -> list[float | None]:
+        """Returns a named metric in each run, in the order of the seeds; None without a value."""
+        key = (m.table, f"{m.name}.{m.metric}.{m.how}")
+        if key not in self._seen:
+            self._seen[key] = m.per_run(self.result)
+        return self._seen[key]
+
     def _per_run(self, group: str | tuple[str, ...], metric: str) -> list[float]:
         if not group:
             return self.result.network[metric].to_list()
@@ -135,7 +143,11 @@ class Competing:
 class ComparisonData:
     """Settings of a comparison and their differences; `Comparison` adds figures and reports."""
 
-    def __init__(self, settings: list[Compared], link: str, factors: list[Factor], margin: str, command: str) -> None:
+    def __init__(
+        self, settings: list[Compared], link: str, factors: list[Factor], margin: str, command: str, metrics: Sequence[Metric] = ()
+    ) -> None:
+        self.metrics = list(metrics)
+        """Metrics that were named; without one, those that are always compared."""
         self.settings = settings
         self.link = link
         """Link whose queue is compared, or whose metrics are reported."""

@@ -13,8 +13,9 @@ from ..base.metrics import unit, within
 from ..look.numbers import digits, signed, value_text
 
 if TYPE_CHECKING:
-    from .data import ComparisonData
+    from .data import Compared, ComparisonData
     from .factors import Factor
+    from .metrics import Metric
 
 ABOUT = (
     "Differences are paired by seed; intervals are 95 %, p-values Holm-corrected. “Equivalent” means a difference below {margin} (TOST). "
@@ -38,11 +39,26 @@ class Measure:
     """True if differences are in percent of the mean; else in percentage points or in units of the index."""
     groups: tuple[str, ...] = ()
     """Groups of flows of a set that compete, if it has several."""
+    chosen: Metric | None = None
+    """Metric that was named; None for those that are always compared."""
 
     @property
     def title(self) -> str:
-        """Words with the group of flows."""
-        return f"{self.words} of {self.group}" if self.group else self.words
+        """Words with the group of flows or the link."""
+        if not self.group:
+            return self.words
+        if self.group == "*":
+            return f"{self.words}, all {self.chosen.table if self.chosen else 'flows'}"
+        return f"{self.words} {'at' if self.chosen and self.chosen.table == 'links' else 'of'} {self.group}"
+
+    @property
+    def percent(self) -> bool:
+        """True if values are shown in percent."""
+        return self.chosen.percent if self.chosen else self.metric == "loss"
+
+    def values(self, q: Compared) -> list[float | None]:
+        """Returns the values of a setting, one per run."""
+        return q.per_run(self.key, self.metric) if self.chosen is None else q.of_metric(self.chosen)
 
     @property
     def key(self) -> str | tuple[str, ...]:
@@ -52,12 +68,16 @@ class Measure:
     @property
     def within(self) -> stats.Range:
         """Smallest and largest possible value."""
+        if self.chosen is not None:
+            return self.chosen.within
         name, how = {"goodput_sum": ("goodput", "sum"), "jain": ("goodput", "jain")}.get(self.metric, (self.metric, "mean"))
         return within(name, how)
 
     @property
     def unit(self) -> str:
         """Unit of the values."""
+        if self.chosen is not None:
+            return self.chosen.unit
         return "1" if self.metric in ("jain", "loss") else unit(self.metric.removesuffix("_sum"))
 
 
@@ -89,7 +109,9 @@ def about(c: ComparisonData) -> str:
 
 
 def measures(c: ComparisonData) -> list[Measure]:
-    """Returns the measures: goodput, delay and loss of each group of flows, and the fairness among the flows that compete."""
+    """Returns the metrics that were named, else goodput, delay and loss of each group, and the fairness among flows that compete."""
+    if c.metrics:
+        return [Measure(m.name, m.metric, m.words, m.more, m.unit != "1", chosen=m) for m in c.metrics]
     out = []
     for g in c.groups():
         out += [Measure(g, "goodput_sum", "goodput", True, True), Measure(g, "delay_mean", "delay", False, True)]
@@ -116,7 +138,7 @@ def differences(c: ComparisonData) -> list[Difference]:
 
 def _values(c: ComparisonData, f: Factor, label: str, m: Measure) -> list[float | None]:
     """Returns one value per seed, the mean over the settings with this level; None if a setting has no value."""
-    lists = [q.per_run(m.key, m.metric) for q in c.settings if q.levels[f.name] == label]
+    lists = [m.values(q) for q in c.settings if q.levels[f.name] == label]
     out: list[float | None] = []
     for row in zip(*lists, strict=True):
         good = all(x is not None and math.isfinite(x) for x in row)
@@ -172,7 +194,7 @@ class _Sentence:
         return self.of[frozenset((a, b))]
 
     def _value(self, level: str) -> str:
-        return value_text(self.means[level], "%" if self.m.metric == "loss" else self.m.unit)
+        return value_text(self.means[level], "%" if self.m.percent else self.m.unit)
 
     def _pair(self, a: str, b: str) -> str:
         c, both = self._c(a, b), f"{a} {self._value(a)}, {b} {self._value(b)}"
@@ -197,9 +219,9 @@ class _Sentence:
         d, c = stats.paired(self.values[a], self.values[b], within=self.m.within), self._c(a, b)
         word, than = "higher" if (d.difference.value or 0.0) > 0 else "lower", "than"
         e = d.difference if not self.m.relative else d.change
-        if self.m.metric == "loss":
+        if self.m.percent:
             e = _scaled(e, 100)
-        unit = " %" if self.m.relative else " percentage points" if self.m.metric == "loss" else ""
+        unit = " %" if self.m.relative else " percentage points" if self.m.percent else ""
         if self.m.relative and e.value is not None and e.value >= 100:
             e, unit = _scaled(e, 0.01, 1.0), ""
             change, than = f"{digits(e.value or 0)} times as high", "as"
@@ -213,7 +235,7 @@ class _Sentence:
         out = []
         sides = [[q for q in self.c.settings if q.levels[self.f.name] == k] for k in (a, b)]
         for x, y in zip(*sides, strict=True):
-            means = [stats.interval(q.per_run(self.m.key, self.m.metric)).mean for q in (x, y)]
+            means = [stats.interval(self.m.values(q)).mean for q in (x, y)]
             if None not in means and (means[0] < means[1] if self.m.more else means[0] > means[1]):  # type: ignore[operator]
                 out.append(" and ".join(x.levels[f.name] for f in self.rest))
         if not out:
@@ -257,16 +279,26 @@ def _list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def sentence_rows(found: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Returns headings and rows of the sentences, split after what they are about.
+
+    >>> sentence_rows(["Delay of web: red 4 ms, codel 2 ms: 50 % lower."])[1]
+    [['Delay of web', 'red 4 ms, codel 2 ms: 50 % lower.']]
+    """
+    rows = [[head, tail] for head, _, tail in (s.partition(": ") for s in found)]
+    return ["measure", "result"], [row if row[1] else ["", row[0]] for row in rows]
+
+
 def table(found: Sequence[Difference]) -> tuple[list[str], list[list[str]]]:
     """Returns headings and rows: every difference with both values, its interval and its conclusion."""
     rows = []
     for d in found:
         c, m = d.contrast, d.measure
         e, sign = (c.difference.change, " %") if m.relative else (c.difference.difference, "")
-        if m.metric == "loss":
+        if m.percent:
             e, sign = _scaled(e, 100), " points"
         value = "-" if e.value is None else f"{signed(e.value)}{sign}"
         span = "-" if e.low is None or e.high is None else f"{signed(e.low)} to {signed(e.high)}"
-        ours, theirs = (value_text(x.mean, "%" if m.metric == "loss" else m.unit) for x in (c.difference.a, c.difference.b))
+        ours, theirs = (value_text(x.mean, "%" if m.percent else m.unit) for x in (c.difference.a, c.difference.b))
         rows.append([m.title, d.level, ours, d.against, theirs, value, span, stats.p_text(c.p), c.words])
     return ["measure", "setting", "value", "compared with", "value", "difference", "95 % interval", "p (Holm)", "conclusion"], rows

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 from ..runs.summary import limit_section, limits_sheet
 from .charts import queues
-from .differences import about, table
+from .differences import about, sentence_rows, table
 from .plots import CAPTIONS, panels, picture
-from .tables import group_table, link_table, what
+from .tables import group_table, link_table, measure_table, what
 
 STILL = ("ellipses", "jain")
 """Static figures, which are not time series."""
@@ -36,7 +36,8 @@ def page(c: ComparisonData) -> str:
     """Returns the page."""
     from .. import _core
 
-    drawn = {what: [drawing(p, f"{what}-{i}", f"{what}: {CAPTIONS[what]}") for i, p in enumerate(panels(c, what))] for what in STILL}
+    still = (*STILL, "points") if c.metrics else STILL
+    drawn = {what: [drawing(p, f"{what}-{i}", f"{what}: {CAPTIONS[what]}") for i, p in enumerate(panels(c, what))] for what in still}
     scenario = c.settings[0].result.scenario
     numbers = c.table()
     found: list[Difference] = c._differences
@@ -48,11 +49,11 @@ def page(c: ComparisonData) -> str:
         limits=[(q.label, t) for q in c.settings[:MOST_WHY] if (t := limits_sheet(q.result)) is not None],
         names=[q.label for q in c.settings], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
         groups=[(g, c.settings[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
-        sentences=c.sentences(), about=about(c), topology=inline_network(scenario, "topology"),
+        sentences=sentence_rows(c.sentences()), about=about(c), topology=inline_network(scenario, "topology"),
         live=Charts(live), queues=[x.name for x in live],
-        repeat=_rerun(c), word="command" if c.command.startswith("fairlane ") else "call",
+        repeat=_rerun(c), named=measure_table(c) if c.metrics else None, word="command" if c.command.startswith("fairlane ") else "call",
         exact=lambda group: numbers.filter(numbers["group"] == group),
-        saved={name: svg_link(theme.svg(picture(c, name)), name) for name in (*STILL, *(["queue"] if live else []))},
+        saved={name: svg_link(theme.svg(picture(c, name)), name) for name in (*still, *(["queue"] if live else []))},
         differences=table(found[:MOST_ROWS]), cut=max(0, len(found) - MOST_ROWS),
     )  # fmt: skip
 

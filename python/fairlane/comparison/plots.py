@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import scale
 from ..errors import suggest
 from ..look import theme
-from ..stats import Interval
+from ..runs.plots.styles import style_of
+from ..stats import Interval, interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .data import Compared, ComparisonData
+    from .differences import Measure
 
-PICTURES = ("ellipses", "queue", "jain")
+PICTURES = ("ellipses", "queue", "jain", "points", "bars")
+MOST_NAMES = 8
+"""Most groups of flows or links along an axis."""
 MOST_GROUPS = 6
 """Most groups of flows with their own panels."""
 _WRAP = 24
@@ -30,6 +34,8 @@ _WIDE_RATIO = 6.0
 CAPTIONS = {
     "ellipses": "Upper right is better: high throughput, low delay (the delay axis is reversed). A point is one flow of one run, the cross "
     "is the mean, the ellipse one standard deviation of the fitted normal distribution. A small ellipse means similar flows in all runs.",
+    "points": "One mark per setting, means with 95 % intervals over the runs.",
+    "bars": "One bar per setting, means with 95 % intervals over the runs.",
     "queue": "Queue length at the link, first seed. Each panel has its own scale.",
     "jain": "Jain's fairness index of flows that compete (1: equal goodputs) and link utilisation; 95 % intervals over the runs.",
 }
@@ -143,6 +149,64 @@ class Dots:
         ax.set_title(self.title)
 
 
+@dataclass(frozen=True)
+class Grouped:
+    """A metric of several groups of flows or links: a group of points or bars for each, a colour for each setting."""
+
+    title: str
+    unit: str
+    names: Sequence[str]
+    settings: Sequence[str]
+    rows: Sequence[Sequence[Interval]]
+    """Interval of each name in each setting."""
+    bars: bool
+    size = (4.4, 2.9)
+
+    @property
+    def margins(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top margins in inches, with the settings below."""
+        return (0.75, 0.4 + 0.16 * -(-len(self.settings) // 2), 0.12, 0.3)
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the panel."""
+        means = [iv.mean for row in self.rows for iv in row if iv.mean is not None]
+        factor, unit = (100.0, "%") if self.unit == "%" else scale(self.unit, max(means, default=0.0))
+        wide = 0.8 / max(1, len(self.settings))
+        for i, setting in enumerate(self.settings):
+            shown = [(k + (i - (len(self.settings) - 1) / 2) * wide, row[i]) for k, row in enumerate(self.rows) if row[i].mean is not None]
+            at, values = [x for x, _ in shown], [factor * (iv.mean or 0.0) for _, iv in shown]
+            errors = [[factor * iv.errors[side] for _, iv in shown] for side in (0, 1)]
+            colour = _ink(i)[0]
+            if self.bars:
+                ax.bar(at, values, 0.92 * wide, yerr=errors, color=colour, ecolor=theme.INK, capsize=2, label=setting, error_kw={"lw": 0.9})
+            else:
+                marker = "osD^vP*X"[i % 8]
+                ax.errorbar(at, values, yerr=errors, fmt=marker, ms=4.5, capsize=2.5, lw=1.2, color=colour, label=setting)
+        ax.set_xticks(range(len(self.names)), self.names)
+        ax.set_xlim(-0.6, len(self.names) - 0.4)
+        ax.set_ylim(bottom=0.0)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(self.title)
+        ax.set_ylabel({"1": "", "p": "packets"}.get(unit, unit))
+        ax.legend(loc="upper left", bbox_to_anchor=(-0.12, -0.12), ncols=2, frameon=False, fontsize="small", borderaxespad=0.0)
+
+
+def grouped(c: ComparisonData, bars: bool) -> list[Grouped]:
+    """Returns a panel for each compared metric: its groups of flows or links along the axis."""
+    from .differences import measures
+
+    kinds: dict[tuple[str, str], list[Measure]] = {}
+    for m in measures(c):
+        kinds.setdefault((m.words, m.unit), []).append(m)
+    settings = [q.label for q in c.settings]
+    out = []
+    for (words, unit), own in list(kinds.items())[:MOST_GROUPS]:
+        rows = [[interval(m.values(q), within=m.within) for q in c.settings] for m in own[:MOST_NAMES]]
+        names = [{"": "network", "*": "all"}.get(m.group, m.group) for m in own[:MOST_NAMES]]
+        out.append(Grouped(words, "%" if own[0].percent else unit, names, settings, rows, bars))
+    return out
+
+
 def short_names(labels: Sequence[str]) -> dict[str, str]:
     """Returns short labels: the names of algorithms if unique, else the wrapped full labels.
 
@@ -216,6 +280,8 @@ def panels(c: ComparisonData, what: str) -> list[Any]:
         used = [(short[q.label], q.of_link("utilisation")) for q in c.settings]
         fair = [(s, [(short[q.label], q.of_group(s.groups, "jain")) for q in c.settings]) for s in c.competing[:MOST_GROUPS]]
         return [*(Dots(f"Jain's fairness index of {s.label}", rows) for s, rows in fair), Dots("link utilisation", used, _floor(used))]
+    if what in ("points", "bars"):
+        return list(grouped(c, what == "bars"))
     raise suggest(what, list(PICTURES), "figure of a comparison")
 
 
@@ -225,17 +291,20 @@ def _floor(rows: Sequence[tuple[str, Interval]]) -> float:
     return 0.0 if least < 0.55 else math.floor(10 * least - 0.5) / 10
 
 
-def picture(c: ComparisonData, what: str) -> Figure:
-    """Draws all panels on white in rows of at most three."""
+def picture(c: ComparisonData, what: str, style: str = "screen") -> Figure:
+    """Draws all panels on white in rows of at most three; `style`: width and fonts of a paper, as in `fairlane plot --style`."""
     import matplotlib as mpl
 
     from ..look.picture import Picture, on_white
 
     parts = panels(c, what)
-    columns = min(len(parts), 3 if what == "queue" else 2)
+    form = None if style == "screen" else style_of(style)
+    columns = min(len(parts), 1 if form is not None and form.narrow else 3 if what == "queue" else 2)
     rows = [parts[i : i + columns] for i in range(0, len(parts), columns)]
     wide, high = max(p.size[0] for p in parts), max(p.size[1] for p in parts)
-    with mpl.rc_context(on_white()):
+    if form is not None:
+        wide = form.width / columns
+    with mpl.rc_context(on_white() | ({} if form is None else form.rc())):
         figure = Picture(figsize=(wide * columns, high * len(rows)))
         whole = figure.get_size_inches()
         for r, row in enumerate(rows):

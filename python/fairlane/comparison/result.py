@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 class Comparison(ComparisonData):
     """Result of `compare`: a `Compared` per setting, in the order given."""
 
-    def plot(self, what: str = "ellipses", *, path: str | PathLike[str] | None = None) -> Figure:
-        """Draws a figure: "ellipses", "queue" (over time) or "jain"; `path` saves it as SVG, PNG or PDF."""
+    def plot(self, what: str = "ellipses", *, path: str | PathLike[str] | None = None, style: str = "screen") -> Figure:
+        """Draws a figure; `path` saves it as SVG, PNG or PDF.
+
+        `what`: "ellipses", "queue" (over time), "jain", or "points" or "bars" (each metric by flows and setting). `style`: width and fonts
+        of a paper, such as "ieee".
+        """
         from .plots import picture
 
-        figure = picture(self, what)
+        figure = picture(self, what, style)
         if path is not None:
             from ..look.figures import save_figure
 
@@ -34,6 +38,18 @@ class Comparison(ComparisonData):
         from .page import page
 
         return kept_text(lambda: page(self), path, force=force)
+
+    def latex(self) -> str:
+        """Returns the compared measures as a LaTeX table (package booktabs)."""
+        from .exports import latex
+
+        return latex(self)
+
+    def markdown(self) -> str:
+        """Returns the compared measures and their differences as Markdown."""
+        from .exports import markdown
+
+        return markdown(self)
 
     def document(self) -> dict[str, Any]:
         """Returns the document that `fairlane compare --json` prints."""

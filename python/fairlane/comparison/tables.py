@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..base.format import quantity
 from ..base.metrics import unit
-from ..stats import Interval
+from ..stats import Interval, interval
+from .differences import Measure, measures
 
 if TYPE_CHECKING:
     from .data import Compared, ComparisonData
@@ -51,6 +52,16 @@ def link_table(c: ComparisonData) -> tuple[list[str], list[list[str]]]:
         for q in c.settings
     ]
     return heads, rows
+
+
+def measure_table(c: ComparisonData) -> tuple[list[str], list[list[str]]]:
+    """Returns headings and rows of the compared measures, one row per setting."""
+    own = measures(c)
+
+    def text(m: Measure, q: Compared) -> str:
+        return cell(interval(m.values(q), within=m.within), "%" if m.percent else m.unit)
+
+    return [what(c), *(m.title for m in own)], [[q.label, *(text(m, q) for m in own)] for q in c.settings]
 
 
 def group_table(c: ComparisonData, group: str) -> tuple[list[str], list[list[str]]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..base.escapes import one_line
 from ..base.seeds import seed_words
 from ..look.sheet import Sheet, Words
-from .differences import about
-from .tables import group_table, link_table
+from .differences import about, sentence_rows
+from .tables import group_table, link_table, measure_table
 
 if TYPE_CHECKING:
     from .data import ComparisonData
@@ -37,9 +37,10 @@ def report(c: ComparisonData) -> list[Any]:
     """Returns the output: differences, tables of the link and of each group of flows, limits, warnings."""
     parts: list[Any] = [Words(head(c)), ""]
     if found := c.sentences():
-        parts += [Words("differences", "bold"), *(Words(x) for x in found)]
+        parts += [Sheet(*sentence_rows(found), title="differences", words=(1,))]
         parts += [*([Words(about(c), "dim")] if about(c) else []), ""]
-    parts += [part for sheet in sheets(c) for part in (sheet, "")]
+    shown = [Sheet(*measure_table(c), title="metrics")] if c.metrics else sheets(c)
+    parts += [part for sheet in shown for part in (sheet, "")]
     for q in c.settings:
         if all(q.result._why):
             parts += [Words(f"limits with {q.label}", "bold"), *(Words(x) for x in q.result.why().sentences()), ""]
