@@ -83,7 +83,8 @@ class Tuning:
         from .reader import read
 
         made = cls.__new__(cls)
-        made.spec = read(fspath(path), sets=sets)
+        changes = tuple((k, str(v)) for k, v in sets)
+        made.spec = replace(read(fspath(path), sets=changes), sets=changes)
         return made
 
     def but(

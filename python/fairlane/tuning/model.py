@@ -136,6 +136,8 @@ class TuneSpec:
     trials: int = 100
     seed: int = 1
     batch: int = 8
+    sets: tuple[tuple[str, str], ...] = ()
+    """Changes of the scenario from the command line."""
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from ..base.toml import value as as_toml
 from ..stats import Interval, interval
 from ..study.selection import unit_of
 from . import score
-from .model import Trial, TuneSpec
+from .model import Objective, Trial, TuneSpec
 
 if TYPE_CHECKING:
     from ..study.model import Selector
@@ -95,11 +95,31 @@ class TuneOutcome:
             out.append(f"on the held-out scenarios and seeds the recommended setting violates the constraints: {broken}")
         if self.chosen.kind != "search":
             what = f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
-            out.append(f"the search found nothing better than {what}")
+            out.append(f"the search found nothing clearly better than {what}")
         if self.failures:
             n = len(self.failures)
             out.append(f"{n} run{'s' * (n != 1)} failed; the first: {next(iter(self.failures.values())).splitlines()[0]}")
         return out
+
+    @property
+    def buys(self) -> str:
+        """Sentence on what the best setting of the search gains over the best defaults, on the training scenarios; empty without both."""
+        tried = [t for t in self.trials if t.feasible]
+        found, plain = (score.best(t for t in tried if t.kind == kind) for kind in ("search", "default"))
+        if found is None or plain is None or self.chosen.number not in (found.number, plain.number):
+            return ""
+        values = ", ".join(
+            f"{o.label} {shown(found.values[o.label], o.selector)} instead of {shown(plain.values[o.label], o.selector)}"
+            for o in self.spec.objectives
+        )
+        lead = f"The best setting of the search ({found.label}) compared with {plain.label} and its defaults: {values}"
+        (test,) = stats.contrasts([(found.costs, plain.costs)])
+        if test.finding == "less":
+            return f"{lead}. Its cost is lower, and not by chance ({stats.p_text(test.p)})."
+        sure = "one seed cannot show more" if test.p is None else f"within chance, {stats.p_text(test.p)}"
+        if self.chosen.number == plain.number:
+            return f"{lead}. That gain is small or none ({sure}): the defaults are recommended."
+        return f"{lead}. The gain is {sure}: repeat with more seeds before you leave the defaults."
 
     def broken(self, t: Trial) -> list[str]:
         """The constraints that a trial breaks, with its values."""
@@ -144,6 +164,22 @@ class TuneOutcome:
         from that among all.
         """
         return importance(self)
+
+
+def goal_words(o: Objective) -> str:
+    """Returns the goal with its metric, and whether a value is of one flow or of all flows of the group together."""
+    s = o.selector
+    goal = "small" if o.goal == "min" else "large"
+    if s.table != "flows":
+        return f"{goal} is good"
+    what = {
+        "mean": "per flow, the mean over the flows",
+        "sum": "all flows together",
+        "min": "per flow, the smallest",
+        "max": "per flow, the largest",
+        "jain": "Jain's index among the flows",
+    }[s.aggregate]
+    return f"{what} of {'all groups' if s.name == '*' else s.name}; {goal} is good"
 
 
 def shown(x: float, s: Selector) -> str:

@@ -14,6 +14,7 @@ from ..look.templates import render, saved_link, svg_link
 from ..look.web_charts import Charts
 from ..stats import MARGIN, margin_text
 from .live import charts
+from .outcome import goal_words, shown
 from .plots import picture
 from .recommendation import tc_lines
 from .terminal import front_rows, held_out_rows
@@ -43,7 +44,8 @@ def page(r: TuneOutcome) -> str:
         held_out=held_out_rows(r), importance=importance, tried=tried, exact_front=tried.filter(tried["front"] | tried["chosen"]),
         saved=svg_link(theme.svg(picture(r)), "front"),
         margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=tc_lines(r), version=_core.version(),
-        scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.training_scenarios,
+        scale=[(o, goal_words(o), *(shown(x, o.selector) for x in r.scale[o.label])) for o in s.objectives],
+        buys=r.buys, unseen=s.holdout != s.training_scenarios,
         repeat=_again(r),
         words={"better": "holds", "worse": "fails", "equivalent": "inconclusive", "inconclusive": "inconclusive"},
     )  # fmt: skip
@@ -59,7 +61,8 @@ def _again(r: TuneOutcome) -> Rerun:
     file = f"tune.{'json' if text.lstrip()[:1] == '{' else 'toml'}" if own else PurePath(name).name
     seeds, held = seed_range(s.seeds), seed_range(s.holdout_seeds)
     holdout = ["--holdout-seeds", f"{held}..{held}" if len(s.holdout_seeds) == 1 else held] if held else []
-    options = ["--trials", str(s.trials), *seed_options(s.seeds), *holdout]
+    changes = [word for path, value in s.sets for word in ("--set", f"{path}={value}")]
+    options = ["--trials", str(s.trials), *seed_options(s.seeds), *holdout, *changes]
     hint, saved = ("The tune file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
     base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
     facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]

@@ -148,6 +148,26 @@ def best(candidates: Iterable[Trial]) -> Trial | None:
     return min((t for t in candidates if not t.error), key=lambda t: (t.cost, t.number), default=None)
 
 
+SMALL = 0.05
+"""Share of the cost of the defaults below which a gain has to be significant."""
+
+
+def preferred(candidates: Iterable[Trial]) -> Trial | None:
+    """The least cost; but defaults of a queue where a searched setting gains less than `SMALL` and the gain is within chance.
+
+    Chance: the paired t test over the seeds has p of 0.05 or more, or there is one seed.
+    """
+    from .. import stats
+
+    kept = list(candidates)
+    first = best(kept)
+    plain = best(t for t in kept if t.kind == "default")
+    if first is None or plain is None or first.kind != "search" or plain.cost - first.cost >= SMALL * abs(plain.cost):
+        return first
+    (test,) = stats.contrasts([(first.costs, plain.costs)])
+    return first if test.finding in ("more", "less") else plain
+
+
 def nearest(trials: Iterable[Trial]) -> Trial | None:
     """Where no trial keeps the constraints: the one that breaks them least."""
     return min((t for t in trials if not t.error), key=lambda t: (t.violation, t.number), default=None)

@@ -182,7 +182,7 @@ class Search:
         self.scale = score.scales(spec, self.trials)
         for t in self.trials:
             score.price(spec, self.scale, t)
-        self.chosen = score.best(feasible) or score.nearest(self.trials)
+        self.chosen = score.preferred(feasible) or score.nearest(self.trials)
         if self.chosen is None:
             return
         self.tally.stage = "held-out scenarios and seeds"

@@ -10,6 +10,7 @@ from ..base.toml import value as as_toml
 from ..look.sheet import Sheet, Words
 from ..stats import interval
 from ..study.selection import unit_of, within_of
+from .outcome import goal_words
 
 if TYPE_CHECKING:
     from ..study.model import Selector
@@ -95,6 +96,8 @@ def report(r: TuneOutcome) -> list[Any]:
         Words(head(r)),
         "",
         Text("recommended  ", style="bold").append(chosen(r)),
+        *([Words(r.buys)] if r.buys else []),
+        *(Words(f"{o.label}: {goal_words(o)}", "dim") for o in s.objectives),
         "",
     ]
     if rows:
