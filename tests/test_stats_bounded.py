@@ -83,9 +83,13 @@ def test_a_lopsided_interval_shows_both_ends():
 
 
 def test_every_metric_and_series_has_a_range():
-    assert all(m.least == 0.0 and m.most in (1.0, math.inf) for m in (*metrics(), *series()))
+    assert within("r_factor") == (0.0, 100.0) and within("mos") == (1.0, 4.5)
+    assert all(m.least == 0.0 and m.most in (1.0, math.inf) for m in (*metrics(), *series()) if m.name not in ("r_factor", "mos"))
     shares = {m.name for m in metrics() if m.most == 1.0}
-    assert shares == {"loss", "utilisation", "loss_synchronisation", "airtime", "medium_busy", "jain", "jain_tcp", "worst_share"}
+    assert shares == {
+        "loss", "utilisation", "loss_synchronisation", "airtime", "medium_busy", "jain", "jain_tcp", "worst_share",
+        "discard_rate", "rebuffering_ratio",
+    }  # fmt: skip
     assert all(m.unit == "1" for m in metrics() if m.name in shares)
     assert within("goodput", "jain") == SHARE and within("loss", "sum") == POSITIVE and within("my own gauge") == (-math.inf, math.inf)
 

@@ -176,6 +176,12 @@ class Video(SourceParams):
     spread: bool | None = None
     """True if the packets of a frame are spread evenly over the time until the next one, instead of written at once. (true or false,
     default false)"""
+    buffer_to_start: Duration | None = None
+    """Video that the player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`). (duration,
+    default "2.5s", 1ms to 1h)"""
+    buffer_to_resume: Duration | None = None
+    """Video that the player loads after a stall before it resumes: 5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_AFTER_REBUFFER_MS`).
+    (duration, default "5s", 1ms to 1h)"""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -185,8 +191,8 @@ class Voip(SourceParams):
     """
 
     _name: ClassVar[str] = "voip"
-    codec: Literal["g711", "g729", "g723_1_high", "g723_1_low"] | None = None
-    """The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`, default "g711")"""
+    codec: Literal["g711", "g729", "g723_1_high", "g723_1_low", "opus"] | None = None
+    """The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`, `opus`, default "g711")"""
     interval: Duration | None = None
     """Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2). (duration,
     default unset, 125us to 1s)"""
@@ -201,6 +207,12 @@ class Voip(SourceParams):
     silence: Duration | None = None
     """Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations. (duration, default "1.587s",
     from 1ms)"""
+    jitter_buffer_min: Duration | None = None
+    """Shortest delay of the de-jitter buffer at the receiver, over the shortest delay of the network: 20 ms in Dialogic's media
+    gateways. For `mos` only; no packet waits for it. (duration, default "20ms", up to 10s)"""
+    jitter_buffer_max: Duration | None = None
+    """Longest delay of the de-jitter buffer: 200 ms in Dialogic's media gateways. The buffer has the delay that serves the call best;
+    with the same value as `jitter_buffer_min` it is fixed. (duration, default "200ms", up to 10s)"""
 
 
 @dataclass(kw_only=True, repr=False)

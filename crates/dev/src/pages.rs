@@ -140,7 +140,7 @@ fn besides(values: &Value) -> String {
 
 fn metrics() -> String {
     let mut text = format!(
-        "{NOTE}# Metrics\n\nThe columns of the result tables, each defined once ([how they are formed](../background/metrics.md)). No value is below 0, and none with the unit 1 (0 to 1) above 1; intervals of their means stay within that.\n"
+        "{NOTE}# Metrics\n\nThe columns of the result tables, each defined once ([how they are formed](../background/metrics.md)). No value is below 0, and none outside of the range next to its unit; intervals of their means stay within that.\n"
     );
     text.push_str(
         "\nWith `report = \"groups\"` in the scenario a result has a row for each group of flows, which is a table under `flows`, instead of one for each \
@@ -186,10 +186,13 @@ fn metrics() -> String {
     text
 }
 
-/// The unit of a metric or series; of a share with its range.
+/// The unit of a metric or series; with its range, if it has an upper bound.
 fn unit(m: &Value) -> String {
     let unit = cell(m.get("unit").and_then(Value::as_str).unwrap_or_default());
-    if m["most"].is_null() { unit } else { format!("{unit} (0 to 1)") }
+    match (m["least"].as_f64(), m["most"].as_f64()) {
+        (Some(least), Some(most)) => format!("{unit} ({least} to {most})"),
+        _ => unit,
+    }
 }
 
 fn diagnostics() -> String {

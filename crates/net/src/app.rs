@@ -2,7 +2,7 @@
 
 use crate::ids::{EpId, FlowId};
 use fairlane_engine::Stream;
-use fairlane_units::Time;
+use fairlane_units::{Dur, Time};
 
 /// Action of an application at one end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,13 @@ pub enum Action {
         /// Start of the transaction.
         since: Time,
     },
+    /// A player at the receiver plays: counts its stalls.
+    Plays {
+        /// Time for which its buffer lasts from now on, without more data.
+        lasts: Dur,
+    },
+    /// The player stops.
+    PlayEnds,
 }
 
 /// Context of an application during one call.
@@ -33,6 +40,8 @@ pub struct AppCx<'a> {
     pub actions: &'a mut Vec<(EpId, Action)>,
     /// Time of the next wake-up; [`Time::MAX`] for none.
     pub wake: &'a mut Time,
+    /// Number of the newest datagram that has arrived, counted from 0, in [`App::on_delivered`] over a datagram transport.
+    pub newest: Option<u64>,
 }
 
 impl AppCx<'_> {
@@ -55,6 +64,14 @@ impl AppCx<'_> {
     /// Reports that a transaction of a flow, begun at `since`, is complete.
     pub fn done(&mut self, flow: FlowId, since: Time) {
         self.actions.push((EpId::sender(flow), Action::Done { since }));
+    }
+    /// Reports that the player of a flow plays and its buffer lasts for `lasts` from now on.
+    pub fn plays(&mut self, flow: FlowId, lasts: Dur) {
+        self.actions.push((EpId::sender(flow), Action::Plays { lasts }));
+    }
+    /// Reports that the player of a flow stops.
+    pub fn play_ends(&mut self, flow: FlowId) {
+        self.actions.push((EpId::sender(flow), Action::PlayEnds));
     }
     /// Requests a wake-up at `at`, which replaces any earlier request.
     pub fn wake_at(&mut self, at: Time) {

@@ -1,7 +1,7 @@
 //! A flow, without its endpoints.
 
 use crate::endpoint::{Endpoint, FlowView};
-use crate::stats::FlowCounters;
+use crate::stats::{FlowCounters, Playback};
 use fairlane_units::{Name, Time};
 
 /// A flow: its counters and its progress.
@@ -77,6 +77,21 @@ impl Flow {
     /// Bytes that arrived out of order at the newest `receiver` and at all earlier ones.
     pub(crate) fn kept<E: Endpoint>(&self, receiver: &E) -> u64 {
         self.past.as_ref().map_or(0, |p| p.kept) + receiver.kept()
+    }
+
+    /// Counts that the player at the receiver plays, and has enough until `until`.
+    pub(crate) fn plays(&mut self, now: Time, until: Time) {
+        let asked = self.started.min(now);
+        self.counters.playback.get_or_insert_with(|| Box::new(Playback::new(asked, now))).plays(now, until);
+    }
+
+    /// Counts that the player at the receiver stops, if there is one.
+    pub(crate) fn play_ends(&mut self, now: Time) {
+        if self.counters.playback.is_some()
+            && let Some(p) = &mut self.counters.playback
+        {
+            p.end(now);
+        }
     }
 
     /// Bytes written on the newest connection.

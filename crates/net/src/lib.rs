@@ -65,5 +65,7 @@ pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{Column, Cursor, Fill, FlowSample, Instants, PortSample, Recording, Sampler, Sampling, Series};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
-pub use stats::{FlowCounters, Histogram, Initial, LossEvents, Occupancy, PortCounters, RareCounters, RareFlowCounters, Reasons, Summary};
+pub use stats::{
+    FlowCounters, Histogram, Initial, LossEvents, Occupancy, Playback, PortCounters, RareCounters, RareFlowCounters, Reasons, Summary,
+};
 pub use world::{Components, Standstill, World};

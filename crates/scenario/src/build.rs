@@ -114,7 +114,11 @@ pub(crate) fn begin(scenario: &Scenario, start: Time) -> Time {
 /// Builds the application of a member that starts at this time.
 pub(crate) fn app(group: &Group, m: &Member, flow: FlowId, start: Time) -> AnyApp {
     let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
-    own.as_ref().unwrap_or(&group.source).build(flow, start, m.stop.map(|s| Time::ZERO + s))
+    let mut app = own.as_ref().unwrap_or(&group.source).build(flow, start, m.stop.map(|s| Time::ZERO + s));
+    if let (AnyApp::Video(video), Some(_)) = (&mut app, group.source.carried()) {
+        video.unplayed();
+    }
+    app
 }
 
 /// Returns the application and both endpoints of a flow that restarts now. A client and a server that use Fast Open already share a cookie.

@@ -9,6 +9,7 @@ use fairlane_engine::Stream;
 use fairlane_net::NodeId;
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
+use fairlane_traffic::e_model::Call;
 use fairlane_units::{Dur, Name, NameBuilder, Rate, Time, name};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -265,6 +266,16 @@ pub struct Group {
     pub pairs: Option<Arc<[Pair]>>,
     /// Mean rate of each member, if the group has a share of a link.
     pub rate: Option<Rate>,
+}
+
+impl Group {
+    /// The telephone call that a member carries; over TCP, and over a carrier, delays of packets are not those of the speech.
+    pub(crate) fn call(&self) -> Option<Call> {
+        match (&self.source, &self.transport) {
+            (SourceSpec::Voip(p), Transport::Udp(_)) => Some(p.call()),
+            _ => None,
+        }
+    }
 }
 
 /// A transport protocol with its parameters.

@@ -6,6 +6,7 @@
 mod bottleneck;
 mod group;
 mod measure;
+mod quality;
 
 pub use bottleneck::jain;
 pub use group::{GroupSubject, Pooled};
@@ -44,12 +45,21 @@ pub enum Range {
     Positive,
     /// From zero to one.
     Share,
+    /// From 0 to 100, the scale of the E-model.
+    Rating,
+    /// From 1 to 4.5, the mean opinion scores that the E-model knows.
+    Opinion,
 }
 
 impl Range {
     /// Lower bound, and upper bound if there is one.
     pub fn bounds(self) -> (f64, Option<f64>) {
-        (0.0, (self == Self::Share).then_some(1.0))
+        match self {
+            Self::Positive => (0.0, None),
+            Self::Share => (0.0, Some(1.0)),
+            Self::Rating => (0.0, Some(100.0)),
+            Self::Opinion => (1.0, Some(4.5)),
+        }
     }
 }
 
@@ -59,6 +69,12 @@ macro_rules! range {
     };
     (share) => {
         $crate::metrics::Range::Share
+    };
+    (rating) => {
+        $crate::metrics::Range::Rating
+    };
+    (opinion) => {
+        $crate::metrics::Range::Opinion
     };
 }
 pub(crate) use range;
@@ -82,6 +98,9 @@ pub struct FlowSubject {
     /// Total completion time in picoseconds, and the number of completed flows.
     lasted: (u128, u64),
     opened: Option<(Dur, u32)>,
+    /// Quality of a call, and play-out of a video; of none for other flows.
+    voice: quality::Voice,
+    video: quality::Video,
 }
 
 /// One direction of a link at the end of a run.
@@ -252,6 +271,15 @@ metrics! { FLOW_METRICS: FlowSubject {
     "transaction_time_p50" ["s"] all "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
     "transaction_time_p95" ["s"] all "95th percentile of the transaction times", "Time that 5 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.95));
     "transaction_time_p99" ["s"] all "99th percentile of the transaction times", "Time that 1 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.99));
+    "r_factor" ["1" rating] mean "93.2 - Id(mouth_to_ear_delay) - Ie,eff(lost + discarded), at least 0", "Transmission rating of a `voip` call over UDP by the E-model with its default values, random loss and no advantage; above 80 users are satisfied, below 60 nearly all are not. NaN for other flows, and for codecs without values in G.113 Appendix I (Opus, the lower rate of G.723.1).", "ITU-T G.107 (06/2015) clause 7; G.113 Appendix I" => |s| s.voice.rating();
+    "mos" ["1" opinion] mean "1 + 0.035 R + R (R - 60) (100 - R) 7e-6 of R = `r_factor`, at least 1", "Mean opinion score in a conversation (MOS-CQE), 1 bad to 4.5, estimated from delay, jitter and loss of a `voip` call; NaN where `r_factor` is.", "ITU-T G.107 (06/2015) Annex B" => |s| s.voice.mos();
+    "mouth_to_ear_delay" ["s"] mean "speech in a packet + look-ahead of the codec + shortest delay of the network + delay of the de-jitter buffer", "Delay at which the packets of a call are played. The buffer has the delay between `jitter_buffer_min` and `jitter_buffer_max` that gives the highest `r_factor`; NaN where that is.", "ITU-T G.107 (06/2015) clause 7.4 (Ta); G.114" => |s| s.voice.delay();
+    "discard_rate" ["1" share] mean "(packets later than `mouth_to_ear_delay` allows) / (packets_lost + packets_received)", "Share of a call's packets that the de-jitter buffer discards because they come too late; they count as lost in `r_factor`. NaN where that is.", "RFC 3611 section 4.7.1" => |s| s.voice.discarded();
+    "startup_delay" ["s"] mean "(begin of play-out) - (first write of the application)", "Start-up delay of a `video` (initial loading): time until `buffer_to_start` of it has arrived. It covers the whole run; NaN for other flows and while nothing has played.", "ITU-T P.1203.3 (initial loading delay)" => |s| s.video.startup();
+    "rebufferings" ["count"] sum "number of times that the buffer of the player became empty", "Stalls of a `video`, each until `buffer_to_resume` of it has arrived. Over UDP lost data is not waited for. NaN where nothing has played.", "ITU-T P.1203.3 (stalling events)" => |s| s.video.stalls();
+    "rebuffering_time" ["s"] sum "time in T after the begin of play-out in which nothing plays", "Total length of the stalls of a `video`, the last one until the end of the source or of the run.", "ITU-T P.1203.3 (stalling)" => |s| s.video.stalled();
+    "play_time" ["s"] sum "time in T in which the player plays", "Time in which a `video` plays.", "ITU-T P.1203.3" => |s| s.video.played();
+    "rebuffering_ratio" ["1" share] all "rebuffering_time / (rebuffering_time + play_time)", "Share of the time after the begin of play-out in which a `video` stalls.", "ITU-T P.1203.3 (stalling)" => |s| s.video.stalled_share();
 }}
 
 metrics! { GROUP_METRICS: GroupSubject {

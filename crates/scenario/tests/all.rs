@@ -16,6 +16,7 @@ mod parallel;
 mod plugin;
 mod plugin_cc;
 mod populations;
+mod quality;
 mod queues;
 mod rate_control;
 mod reconnect;

@@ -2,6 +2,7 @@
 
 mod control;
 pub mod draw;
+pub mod e_model;
 mod rate;
 pub mod source;
 mod udp;

@@ -24,15 +24,19 @@ FEW = 8
 """Most flows with a row each; above that, the table has a row per group."""
 MAX_LINKS = 12
 _TRANSACTIONS = ("transactions", "transaction_time_mean", "transaction_time_p95")
-_FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time", *_TRANSACTIONS)
+_QUALITY = ("mos", "startup_delay", "rebufferings", "rebuffering_time")
+_FLOWS = (
+    "goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time",
+    *_TRANSACTIONS, *_QUALITY,
+)  # fmt: skip
 _LINKS = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
-_SUMS = ("retransmits", "timeouts", "transactions")
+_SUMS = ("retransmits", "timeouts", "transactions", "rebufferings", "rebuffering_time")
 """Metrics that are added up over the flows of a group; all others are averaged."""
 _GROUPS = (
     "goodput", "goodput_mean", "jain", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time",
-    "completion_time_p95", *_TRANSACTIONS,
+    "completion_time_p95", *_TRANSACTIONS, *_QUALITY,
 )  # fmt: skip
-_PERCENT = ("utilisation", "loss")
+_PERCENT = ("utilisation", "loss", "discard_rate", "rebuffering_ratio")
 _RATIOS = ("share", "worst_share")
 _FAIRNESS = ("jain", "jain_tcp", "worst_share")
 """Metrics of the network over flows that may not compete."""

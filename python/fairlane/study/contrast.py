@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LESS = (
     "delay", "sojourn", "queue", "loss", "lost", "drops", "marks", "retransmits", "timeouts", "rtt", "srtt", "reordered", "completion",
-    "transaction_time", "jitter",
+    "transaction_time", "jitter", "mouth_to_ear_delay", "discard_rate", "startup_delay", "rebuffering",
 )  # fmt: skip
 """How names of metrics begin of which less is better."""
 _MOST_COLUMNS = 300

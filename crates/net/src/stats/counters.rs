@@ -2,6 +2,7 @@
 
 use super::histogram::Summary;
 use super::loss_events::LossEvents;
+use super::playback::Playback;
 use crate::qdisc::{Backlog, DropReason};
 use crate::ring::with_room;
 use fairlane_units::Time;
@@ -367,10 +368,12 @@ pub struct RareFlowCounters {
     pub marked: u64,
     /// Durations of completed transactions; `None` for most flows.
     pub transactions: Option<Box<Summary>>,
+    /// Play-out at the receiver; `None` for flows that are not played, and before the begin.
+    pub playback: Option<Box<Playback>>,
 }
 
 impl Zero for RareFlowCounters {
-    const ZERO: &'static Self = &Self { initial_kept: 0, reordered: 0, other_drops: 0, marked: 0, transactions: None };
+    const ZERO: &'static Self = &Self { initial_kept: 0, reordered: 0, other_drops: 0, marked: 0, transactions: None, playback: None };
 }
 
 impl Deref for FlowCounters {
@@ -387,12 +390,17 @@ impl DerefMut for FlowCounters {
 }
 
 impl FlowCounters {
-    /// Resets all counters; state of the last arrivals and the `kept` bytes stay.
-    pub(crate) fn begin_again(&mut self, kept: u64) {
+    /// Resets all counters; state of the last arrivals, of the play-out and the `kept` bytes stay.
+    pub(crate) fn begin_again(&mut self, kept: u64, now: Time) {
         let (last_delay, newest) = (self.last_delay, self.newest);
+        let playback = self.rare.0.as_mut().and_then(|r| r.playback.take());
         *self = Self { last_delay, newest, ..Self::default() };
         if kept > 0 {
             self.initial_kept = kept;
+        }
+        if let Some(mut p) = playback {
+            p.begin_again(now);
+            self.playback = Some(p);
         }
     }
     /// Data packets that arrived.
@@ -423,6 +431,10 @@ impl FlowCounters {
         self.marked += rare.marked;
         if let Some(more) = &rare.transactions {
             self.transactions.get_or_insert_default().merge(more);
+        }
+        // Of all parts of the network one plays.
+        if let (Some(played), None) = (&rare.playback, &self.playback) {
+            self.playback = Some(played.clone());
         }
     }
 }

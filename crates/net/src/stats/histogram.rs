@@ -148,6 +148,11 @@ impl<const B: u32> Histogram<B> {
         }))
     }
 
+    /// Edges of the buckets that are not empty, with their counts, in order.
+    pub fn buckets(&self) -> impl Iterator<Item = ([u64; 2], u64)> + '_ {
+        self.filled().map(|(b, c)| ([lower_edge::<B>(b), lower_edge::<B>(b + 1)], c))
+    }
+
     /// Number of values.
     pub fn total(&self) -> u64 {
         self.filled().map(|(_, c)| c).sum()

@@ -38,7 +38,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         call(
             &mut host.app,
-            &mut AppCx { now: Time::ZERO + now.since(Time::ZERO + lag), rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake },
+            &mut AppCx {
+                now: Time::ZERO + now.since(Time::ZERO + lag),
+                rng: &mut host.rng,
+                actions: &mut actions,
+                wake: &mut host.wake,
+                newest: None,
+            },
         );
         if lag > Dur::ZERO && host.wake != Time::MAX {
             host.wake += lag;
@@ -63,9 +69,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
         let id = end.flow();
         let sender = EpId::sender(id).0;
         let flow = &mut self.path.flows[id.0 as usize];
-        if let Action::Done { since } = action {
-            flow.counters.transactions.get_or_insert_default().add((now - since).as_ps());
-            return;
+        match action {
+            Action::Done { since } => return flow.counters.transactions.get_or_insert_default().add((now - since).as_ps()),
+            Action::Plays { lasts } => return flow.plays(now, now + lasts),
+            Action::PlayEnds => return flow.play_ends(now),
+            Action::Write { .. } | Action::Stop => {}
         }
         let first = flow.started == Time::MAX;
         if first {
@@ -93,7 +101,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
                     g.stop(id.0 as usize);
                 }
             }
-            Action::Write { .. } | Action::Stop | Action::Done { .. } => {}
+            _ => {}
         }
         let mut away = false;
         if O::PART
@@ -112,7 +120,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         self.with_endpoint(end.0, now, obs, |e, cx| match action {
             Action::Write { bytes, fin } => e.on_write(bytes, fin, cx),
             Action::Stop => e.on_stop(cx),
-            Action::Done { .. } => {}
+            _ => {}
         });
     }
 }

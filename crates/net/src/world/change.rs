@@ -67,6 +67,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         let f = &mut self.path.flows[flow.0 as usize];
         let (app, begun) = (f.app as usize, f.started != Time::MAX);
         f.watched = false;
+        f.play_ends(self.path.now);
         self.forget(app);
         if begun {
             self.act(EpId::sender(flow), Action::Stop, self.path.now, obs);

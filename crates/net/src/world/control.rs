@@ -190,7 +190,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
             }
         }
         for (at, bytes) in owed {
-            self.with_app(app, now, obs, |a, cx| a.on_delivered(at, bytes, cx));
+            let newest = self.newest_datagram(at.0);
+            self.with_app(app, now, obs, |a, cx| {
+                cx.newest = newest;
+                a.on_delivered(at, bytes, cx);
+            });
         }
     }
 

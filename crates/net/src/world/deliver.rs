@@ -7,7 +7,7 @@ use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
 use crate::observe::{GaugeEvent, Inside, Interest, LimitEvent, Observer, ReceiveEvent, StateEvent};
 use crate::order::Turn;
-use crate::packet::{Arena, Ecn, Packet};
+use crate::packet::{Arena, Ecn, Packet, Proto};
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
@@ -161,8 +161,18 @@ impl<P: Components, H: EventQueue> World<P, H> {
             if O::ON && self.controllers.as_mut().is_some_and(|g| g.keep(app, EpId(ep), bytes)) {
                 return;
             }
-            self.with_app(app, now, obs, |a, cx| a.on_delivered(EpId(ep), bytes, cx));
+            let newest = self.newest_datagram(ep);
+            self.with_app(app, now, obs, |a, cx| {
+                cx.newest = newest;
+                a.on_delivered(EpId(ep), bytes, cx);
+            });
         }
+    }
+
+    /// Number of the newest datagram that arrived at an endpoint; none of a stream, and none of what the receiver writes.
+    pub(super) fn newest_datagram(&self, ep: u32) -> Option<u64> {
+        let datagrams = ep & 1 == 1 && self.sides[ep as usize].proto == Proto::Udp;
+        datagrams.then(|| self.path.flows[(ep >> 1) as usize].counters.newest.1)
     }
 
     /// Stops the source of a flow whose amount was delivered.

@@ -39,7 +39,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
-            flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]));
+            flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]), now);
             flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
         }
     }

@@ -91,6 +91,8 @@ impl FlowSubject {
             let (before, times) = self.opened.unwrap_or((Dur::ZERO, 0));
             self.opened = Some((before + open, times + turns));
         }
+        self.voice.add(&flow.voice);
+        self.video.add(&flow.video);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Tables of a run: each metric of each subject of a finished world.
 
 use super::bottleneck::{Bottlenecks, fair, jain, together};
+use super::quality::{Video, Voice};
 use super::{
     FLOW_METRICS, FlowSubject, GroupSubject, LINK_METRICS, LinkSubject, Metric, NETWORK_METRICS, NetworkSubject, STATION_METRICS,
     StationSubject, group, ratio, secs,
 };
 use fairlane_engine::EventQueue;
 use fairlane_net::{Channel, Components, DropReason, EpId, FlowId, Port, PortId, Qdisc, Summary, World};
+use fairlane_traffic::e_model::Call;
 use fairlane_units::{Dur, Name, Time};
 
 /// Columns of one table: names and numbers, one row per subject.
@@ -65,13 +67,14 @@ pub enum Rows<'a> {
 const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
 
 /// Computes every metric of a finished world and frees it. `reported`: numbers of the reported flows. `names`: link names by port.
-/// `after_first`: summaries of the hop probe, by flow.
+/// `after_first`: summaries of the hop probe, by flow. `call`: the telephone call that a flow carries.
 pub fn measure<P: Components, H: EventQueue>(
     world: World<P, H>,
     reported: &[usize],
     names: &[Name],
     is_tcp: &[bool],
     after_first: Option<&[Summary]>,
+    call: &dyn Fn(usize) -> Option<Call>,
     rows: Rows<'_>,
 ) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
@@ -99,6 +102,8 @@ pub fn measure<P: Components, H: EventQueue>(
             after_first: after_first.map_or((0.0, 0), |t| (secs(t[i].mean()) + first.as_secs_f64(), t[i].n)),
             lasted: if done { (u128::from((flow.completed - flow.started).as_ps()), 1) } else { (0, 0) },
             opened: world.opened(FlowId(i as u32)),
+            voice: call(i).map_or_else(Voice::default, |c| Voice::of(&flow.counters, &c)),
+            video: Video::of(flow.counters.playback.as_deref(), now),
         }
     };
     let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();

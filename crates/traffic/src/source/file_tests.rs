@@ -53,7 +53,11 @@ fn arrivals_offer_their_rate() {
 /// Bytes delivered, told to the source; what it did.
 fn deliver(app: &mut File, bytes: u64, now: Time) -> (Vec<Action>, Time) {
     let (mut rng, mut actions, mut wake) = (Stream::new(1, "", "", ""), vec![], Time::ZERO);
-    app.on_delivered(EpId::receiver(FlowId(0)), bytes, &mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
+    app.on_delivered(
+        EpId::receiver(FlowId(0)),
+        bytes,
+        &mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake, newest: None },
+    );
     (actions.into_iter().map(|a| a.1).collect(), wake)
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn bytes_in_windows(app: &mut impl App, name: &str, window: Dur, befo
     let (mut windows, mut actions, mut now) = (vec![0.0; n], vec![], app.starts_at());
     loop {
         let mut wake = Time::MAX;
-        app.on_wake(&mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
+        app.on_wake(&mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake, newest: None });
         let place = (now.as_ps() / window.as_ps()) as usize;
         if place >= before + n {
             return windows;

@@ -7,6 +7,7 @@ pub mod file;
 pub mod mmpp;
 pub mod on_off;
 mod pace;
+mod player;
 pub mod poisson;
 pub mod replay;
 pub mod request_response;
@@ -117,7 +118,7 @@ pub(crate) mod harness {
         let (mut log, mut now) = (vec![], app.starts_at());
         while now <= until {
             let (mut actions, mut wake) = (vec![], Time::MAX);
-            app.on_wake(&mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
+            app.on_wake(&mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake, newest: None });
             log.extend(actions.into_iter().map(|(f, a)| (now, f, a)));
             assert!(wake > now, "wakes without moving on");
             now = wake;
@@ -130,7 +131,7 @@ pub(crate) mod harness {
         log.iter()
             .filter_map(|&(t, _, a)| match a {
                 Action::Write { bytes, .. } => Some((t, bytes)),
-                Action::Stop | Action::Done { .. } => None,
+                _ => None,
             })
             .collect()
     }

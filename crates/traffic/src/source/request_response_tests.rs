@@ -5,7 +5,7 @@ use fairlane_net::Action;
 /// Returns the writes of a call of `app` at `now`, and its next wake-up.
 fn call(app: &mut RequestResponse, now: Time, f: impl FnOnce(&mut RequestResponse, &mut AppCx<'_>)) -> (Vec<(EpId, Action)>, Time) {
     let (mut rng, mut actions, mut wake) = (Stream::new(1, "app", "test", "traffic"), vec![], Time::MAX);
-    f(app, &mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
+    f(app, &mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake, newest: None });
     (actions, wake)
 }
 

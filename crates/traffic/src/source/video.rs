@@ -8,10 +8,11 @@
 //! Deviations from Krunz and Tripathi: one coefficient of variation for all types; scenes (I frames of a scene vary little, and scenes change
 //! geometrically) are not modelled, the correlation stands for them. Frames come in the order in which they are sent, so a pattern is in coding order.
 
+use super::player::Player;
 use super::{Source, Span};
 use crate::draw::{Lognormal, whole};
 use fairlane_engine::Stream;
-use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
+use fairlane_net::{App, AppCx, EpId, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, DataFile, Dur, PS_PER_SEC, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,12 @@ pub struct VideoParams {
     pub size: Bytes,
     /// True if the packets of a frame are spread evenly over the time until the next one, instead of written at once.
     pub spread: bool,
+    /// Video that the player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`).
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+    pub buffer_to_start: Dur,
+    /// Video that the player loads after a stall before it resumes: 5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_AFTER_REBUFFER_MS`).
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+    pub buffer_to_resume: Dur,
 }
 
 impl Default for VideoParams {
@@ -68,6 +75,8 @@ impl Default for VideoParams {
             first: None,
             size: Bytes(1000),
             spread: false,
+            buffer_to_start: Dur::from_ms(2500),
+            buffer_to_resume: Dur::from_ms(5000),
         }
     }
 }
@@ -124,15 +133,17 @@ impl Source for VideoParams {
             }),
         };
         let fps = if self.fps > 0.0 { self.fps } else { 1.0 };
+        let interval = Dur::from_ps((PS_PER_SEC as f64 / fps + 0.5) as u64).max(Dur::from_ps(1));
         Video {
             span: Span::new(flow, start, stop),
-            interval: Dur::from_ps((PS_PER_SEC as f64 / fps + 0.5) as u64).max(Dur::from_ps(1)),
+            interval,
             frames,
             first: self.first,
             size: self.size.get().max(1),
             spread: self.spread,
             at: None,
             frame: Frame { begun: start, packets: 0, sent: 0, left: 0 },
+            player: Some(Player::new(flow, interval, [self.buffer_to_start, self.buffer_to_resume])),
         }
     }
 }
@@ -201,9 +212,15 @@ pub struct Video {
     /// Place of the present frame; none before the start.
     at: Option<usize>,
     frame: Frame,
+    player: Option<Player>,
 }
 
 impl Video {
+    /// Removes the player, which cannot follow a transport that cuts the packets in another way.
+    pub fn unplayed(&mut self) {
+        self.player = None;
+    }
+
     fn begin_frame(&mut self, cx: &mut AppCx<'_>) {
         let n = self.frames.len().max(1);
         let at = match (self.at, self.first) {
@@ -220,6 +237,9 @@ impl Video {
         let bytes = self.size.min(self.frame.left);
         self.frame.left -= bytes;
         self.frame.sent += 1;
+        if let Some(player) = &mut self.player {
+            player.sent(bytes, self.frame.left == 0);
+        }
         cx.write(self.span.flow, bytes, false);
     }
 }
@@ -230,6 +250,9 @@ impl App for Video {
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
+        if cx.now >= self.span.stop && self.player.is_some() {
+            cx.play_ends(self.span.flow);
+        }
         if self.span.over(cx) {
             return;
         }
@@ -248,6 +271,16 @@ impl App for Video {
             f.begun + Dur::from_ps(u64::try_from(part).unwrap_or(u64::MAX))
         };
         cx.wake_at(next.max(cx.now + Dur::from_ps(1)).min(self.span.stop));
+    }
+
+    fn on_delivered(&mut self, at: EpId, bytes: u64, cx: &mut AppCx<'_>) {
+        if let Some(player) = &mut self.player {
+            player.on_delivered(at, bytes, cx);
+        }
+    }
+
+    fn listens(&self) -> bool {
+        self.player.is_some()
     }
 }
 

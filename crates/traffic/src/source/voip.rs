@@ -9,6 +9,7 @@
 //! hangover is added to a spurt: P.59's spurts contain it. The two sides of a conversation are two flows, drawn apart: their talk is not tied together.
 
 use super::{Source, Span};
+use crate::e_model::{Call, Impairment};
 use crate::udp::MAX_DATAGRAM;
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, Dur, Time};
@@ -27,6 +28,8 @@ fairlane_units::params! {
         /// ITU-T G.723.1 at 5.3 kbit/s: 20 bytes every 30 ms (RFC 3551 section 4.5.3).
         #[serde(rename = "g723_1_low")]
         G7231Low,
+        /// Opus at a constant 32 kbit/s, fullband speech (RFC 6716 section 2.1.1: 28 to 40 kbit/s): 80 bytes every 20 ms.
+        Opus,
     }
 }
 
@@ -38,6 +41,26 @@ impl Codec {
             Self::G729 => (Dur::from_ms(10), 10),
             Self::G7231High => (Dur::from_ms(30), 24),
             Self::G7231Low => (Dur::from_ms(30), 20),
+            Self::Opus => (Dur::from_ms(20), 80),
+        }
+    }
+    /// Speech that the encoder needs beyond a frame: G.729 section 2.1, G.723.1 section 1; that of libopus (`OPUS_GET_LOOKAHEAD`).
+    const fn look_ahead(self) -> Dur {
+        match self {
+            Self::G711 => Dur::ZERO,
+            Self::G729 => Dur::from_ms(5),
+            Self::G7231High | Self::G7231Low => Dur::from_us(7500),
+            Self::Opus => Dur::from_us(6500),
+        }
+    }
+    /// Ie and Bpl (ITU-T G.113 Appendix I): G.711 with packet loss concealment, G.729A with VAD, G.723.1 with VAD. It has no Bpl of the lower rate of G.723.1.
+    /// Opus is fullband; its published values are on the scales of G.107.1 and G.107.2, which do not compare with that of G.107.
+    const fn impairment(self) -> Option<Impairment> {
+        match self {
+            Self::G711 => Some(Impairment { ie: 0.0, bpl: 25.1 }),
+            Self::G729 => Some(Impairment { ie: 11.0, bpl: 19.0 }),
+            Self::G7231High => Some(Impairment { ie: 15.0, bpl: 16.1 }),
+            Self::G7231Low | Self::Opus => None,
         }
     }
     /// Time in a packet where none is given: 20 ms (RFC 3551 section 4.2), or else a frame.
@@ -68,12 +91,28 @@ fairlane_units::params! {
         /// Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations.
         #[schemars(extend("x-min" = "1ms"))]
         pub silence: Dur = Dur::from_ms(1587),
+        /// Shortest delay of the de-jitter buffer at the receiver, over the shortest delay of the network: 20 ms in Dialogic's media gateways. For `mos` only;
+        /// no packet waits for it.
+        #[schemars(extend("x-max" = "10s"))]
+        pub jitter_buffer_min: Dur = Dur::from_ms(20),
+        /// Longest delay of the de-jitter buffer: 200 ms in Dialogic's media gateways. The buffer has the delay that serves the call best; with the same value as
+        /// `jitter_buffer_min` it is fixed.
+        #[schemars(extend("x-max" = "10s"))]
+        pub jitter_buffer_max: Dur = Dur::from_ms(200),
     }
 }
 
 impl VoipParams {
     fn interval(&self) -> Dur {
         self.interval.unwrap_or(self.codec.usual()).max(self.codec.frame().0)
+    }
+    /// The call as its listener has it.
+    pub fn call(&self) -> Call {
+        Call {
+            impairment: self.codec.impairment(),
+            before: self.interval() + self.codec.look_ahead(),
+            buffer: [self.jitter_buffer_min, self.jitter_buffer_max],
+        }
     }
     fn packet(&self) -> u64 {
         let (frame, bytes) = self.codec.frame();
@@ -89,6 +128,10 @@ impl Source for VoipParams {
         let asked = self.interval.unwrap_or(frame);
         if asked < frame || !asked.as_ps().is_multiple_of(frame.as_ps()) {
             return Err(Problem::new("interval", format!("{asked} is no whole number of the codec's frames of {frame}")));
+        }
+        if self.jitter_buffer_min > self.jitter_buffer_max {
+            let message = format!("{} is more than `jitter_buffer_max`, {}", self.jitter_buffer_min, self.jitter_buffer_max);
+            return Err(Problem::new("jitter_buffer_min", message));
         }
         if self.packet() > MAX_DATAGRAM {
             return Err(Problem::new("interval", format!("a packet of {} byte is larger than a datagram", self.packet())));

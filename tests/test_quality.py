@@ -1,0 +1,122 @@
+"""Quality for people: MOS of calls, stalls of videos and load times of pages in tables, goals of a search, and claims of a study."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import fairlane as fl
+from conftest import fairlane
+from fairlane.base.reference import explain
+from fairlane.study import Study
+from fairlane.study.reader import read_text
+
+# A call, a video and pages behind an upload that fills whatever buffer it finds.
+HOME = """
+duration = "15s"
+warmup = "5s"
+links.line = { from = "home", to = "net", rate = "4Mbit/s", delay = "10ms", queue.droptail.limit = "200p" }
+flows.call = { from = "home", to = "net", udp = {}, source.voip = {} }
+flows.film = { from = "home", to = "net", tcp = "cubic", source.video = {} }
+flows.pages = { from = "home", to = "net", tcp = "cubic", source.web = { model = "rfc7928", page = "50kB" } }
+flows.upload = { from = "home", to = "net", tcp = "cubic" }
+"""
+STUDY = f"""
+seeds = "1..6"
+
+[metrics]
+mos = "flows.call.mos"
+stalls = "flows.film.rebuffering_time"
+page = "flows.pages.transaction_time_p95"
+
+[scenario]
+{HOME}
+
+[factors.queue.levels]
+droptail = {{ "links.line.queue" = "droptail{{limit=200p}}" }}
+fq_codel = {{ "links.line.queue" = "fq_codel" }}
+
+[[claims]]
+statement = "With FQ-CoDel the call satisfies its users, and no page takes two seconds."
+check = "v('mos', queue='fq_codel') > 4.03 and v('mos', queue='droptail') < 3.6 and v('page', queue='fq_codel') < 2"
+
+[[claims]]
+statement = "With FQ-CoDel the film never stalls."
+check = "v('stalls', queue='fq_codel') <= 0"
+"""
+TUNE = """
+scenario = "home.toml"
+link = "line"
+seeds = 1
+holdout_seeds = [11, 12]
+trials = 6
+[objectives]
+"quality of the call" = { metric = "flows.call.mos", goal = "max", good = 4.3, bad = 2.6 }
+"flows.film.rebufferings" = "min"
+[constraints]
+"flows.call.r_factor" = ">= 70"
+[search]
+droptail.limit = { from = "100p", to = "200p" }
+fq_codel = "auto"
+[baselines]
+"as it is" = "droptail{limit=200p}"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> fl.Result:
+    file = tmp_path_factory.mktemp("home") / "home.toml"
+    file.write_text(HOME)
+    return fl.run(file)
+
+
+def test_quality_is_in_the_tables_and_null_where_it_does_not_apply(home):
+    rows = {r["flow"]: r for r in home.flows.to_dicts()}
+    assert 1.0 <= rows["call"]["mos"] < 3.6 and 0.0 <= rows["call"]["r_factor"] < 70.0
+    assert rows["film"]["startup_delay"] > 2.5 and rows["film"]["rebuffering_time"] + rows["film"]["play_time"] == pytest.approx(10.0)
+    assert rows["pages"]["transaction_time_mean"] > 0.05
+    for name, metric in (
+        ("upload", "mos"),
+        ("film", "mos"),
+        ("call", "rebufferings"),
+        ("pages", "startup_delay"),
+        ("call", "transaction_time_mean"),
+    ):
+        assert rows[name][metric] is None or math.isnan(rows[name][metric]), (name, metric)
+
+
+def test_the_table_of_flows_shows_mos(tmp_path):
+    (tmp_path / "home.toml").write_text(HOME)
+    done = fairlane("run", "home.toml", "--set", "links.line.queue=fq_codel", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert '"mos"' in done.stdout and '"rebuffering_ratio"' in done.stdout
+
+
+def test_a_study_claims_about_quality(tmp_path):
+    done = Study(read_text(STUDY, "quality.toml")).run(tmp_path / "out", threads=1)
+    assert [c.verdict for c in done.claims] == ["holds", "holds"], [c.to_json() for c in done.claims]
+
+
+def test_quality_is_a_goal_of_a_search(tmp_path):
+    pytest.importorskip("optuna")
+    (tmp_path / "home.toml").write_text(HOME)
+    (tmp_path / "tune.toml").write_text(TUNE)
+    done = fairlane("tune", "tune.toml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["chosen"]["label"] == "fq_codel" and document["chosen"]["feasible"]
+
+
+@pytest.mark.parametrize("name", ["mos", "r_factor", "start-up delay", "rebuffering", "page load time", "de-jitter buffer", "discard_rate"])
+def test_quality_is_explained(name):
+    first, *_ = explain(name)
+    assert first.facts["source"], name
+
+
+def test_a_buffer_that_is_shorter_than_its_least_is_refused(tmp_path):
+    file = tmp_path / "home.toml"
+    file.write_text(HOME.replace("source.voip = {}", 'source.voip = { jitter_buffer_min = "300ms" }'))
+    with pytest.raises(fl.ScenarioError, match="300ms is more than `jitter_buffer_max`, 200ms"):
+        fl.run(file)
