@@ -3,7 +3,7 @@
 #   make check   the tests of the packages that differ from the last commit, or of those named: make check PACKAGE="queue study"
 #   make test    all Rust and Python tests, with one build: the dev profile's. `make build` puts the release build of the extension back
 #   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension and 35 times the random cases
-#   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
+#   make bench   the benchmark set P1-P10, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make profile  counts what the engine does mostly, for the compiler at hand (rustup component add llvm-tools): later builds are laid out for that
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make lint-web  the JavaScript of web/ by ESLint, its bundles and its tests, where Node is installed (npm ci fetches the tools once)

@@ -171,7 +171,7 @@ def test_lists():
     assert "DropTail and RED in a fast LAN" in listed
 
 
-@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "draw", "reproduction", "tc"])
+@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "bench-growth", "compare", "draw", "reproduction", "tc"])
 def test_schemas_are_schemas(which):
     schema = document("schema", which)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -210,6 +210,21 @@ def test_bench_queues_document():
     assert codel["hop_ratio"] == pytest.approx(codel["hop_ns"] / droptail["hop_ns"])
     # At a steady backlog below every limit nothing is lost, so that storing is measured.
     assert codel["packets"] >= doc["packets"] and codel["drops"] == 0 and codel["ns"] > 0
+
+
+def test_bench_growth_document():
+    doc = document("bench", "growth", "droptail", "--json")
+    jsonschema.validate(doc, json_schema("bench-growth"))
+    (row,) = doc["results"]
+    assert row["case"] == "droptail" and row["sizes"] == ["100 flows", "1000 flows", "10000 flows"]
+    assert row["ratio"] == pytest.approx(row["ns"][2] / row["ns"][0])
+
+
+def test_every_tcp_and_queue_has_a_growth():
+    from fairlane.base.choices import known
+    from fairlane.bench.growth import cases
+
+    assert set(cases()) == {"rate", "starts", *known("cc").values(), *known("queue").values()}
 
 
 def test_bench_of_a_queue_that_is_not_there():

@@ -75,7 +75,7 @@ def explain(_: Path) -> Callable[[], str]:
 
 
 def bench(_: Path) -> Callable[[], str]:
-    from fairlane.bench.terminal import queue_heads, queue_row, scenario_heads, scenario_row
+    from fairlane.bench.terminal import growth_heads, growth_row, queue_heads, queue_row, scenario_heads, scenario_row
     from fairlane.cli.output import line_width
 
     s = {
@@ -89,9 +89,12 @@ def bench(_: Path) -> Callable[[], str]:
     }
     q = {"queue": "fq_codel", "ns": 123.4, "drops": 1234567, "hop_ns": 99.9, "hop_ratio": 1.23}
 
+    g = {"case": "congestion_signal", "sizes": ["120Mbit/s", "1200Mbit/s", "10000 flows"], "ns": [123.4, 1234.5, 12345.6], "ratio": 100.04}
+
     def text() -> str:
         w = line_width()
-        return "\n".join([scenario_heads(w), scenario_row(s, w), queue_heads(w), queue_row(q, w)])
+        lines = [scenario_heads(w), scenario_row(s, w), queue_heads(w), queue_row(q, w), growth_heads(w), growth_row(g, w)]
+        return "\n".join(lines)
 
     return text
 

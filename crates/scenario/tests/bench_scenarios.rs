@@ -22,6 +22,10 @@ fn sizes_are_as_defined() {
         ("P5", 208, 768, 128, Dur::from_ms(10)),
         ("P5s", 208, 768, 128, Dur::from_secs(2)),
         ("P6", 1344, 6144, 1024, Dur::from_ms(2)),
+        ("P7", 9472, 49_152, 8192, Dur::from_secs(4)),
+        ("P8", 2, 2, 2, Dur::from_secs(5)),
+        ("P9", 2, 2, 100_000, Dur::from_ms(100)),
+        ("P10", 6, 10, 50_000, Dur::from_ms(200)),
     ] {
         let r = read(name, &[]);
         let e = &r.expanded;

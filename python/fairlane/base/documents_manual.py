@@ -8,7 +8,7 @@ from typing import Any
 
 ORDER = (
     "run", "study", "tune", "compare", "plot", "watch", "draw", "report", "top", "query", "export", "tc", "verify", "script",
-    "bench-queues", "bench", "bench-against",
+    "bench-queues", "bench", "bench-growth", "bench-against",
 )  # fmt: skip
 """Schemas with a section, in the order of the page."""
 

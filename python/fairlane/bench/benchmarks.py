@@ -1,4 +1,4 @@
-"""The benchmark set P1-P6: CPU time and memory of each scenario in a fresh process.
+"""The benchmark set P1-P10: CPU time and memory of each scenario in a fresh process.
 
 `python -m fairlane.bench.benchmarks FILE [SETTINGS]` runs one scenario in this process, with settings as JSON (a path and its value in
 TOML each), and prints its row as JSON.
@@ -24,14 +24,14 @@ BENCH_SCHEMA = "fairlane.bench/1"
 def scenarios() -> dict[str, Path]:
     """Returns the benchmark scenarios by name."""
     folder = Path(str(files("fairlane").joinpath("scenarios")))
-    return {p.stem: p for p in sorted(folder.glob("P*.toml"))}
+    return {p.stem: p for p in sorted(folder.glob("P*.toml"), key=lambda p: (len(p.stem.rstrip("s")), p.stem))}
 
 
 def choose(names: Iterable[str] = ()) -> dict[str, Path]:
-    """Returns the scenarios with these names in upper or lower case; without names P1 to P6."""
+    """Returns the scenarios with these names in upper or lower case; without names P1 to P10."""
     known = scenarios()
     lower = {n.lower(): n for n in known}
-    wanted = list(names) or [n for n in known if len(n) == 2]
+    wanted = list(names) or [n for n in known if n[1:].isdigit()]
     for name in wanted:
         if name.lower() not in lower:
             raise suggest(name, list(known), "benchmark scenario")

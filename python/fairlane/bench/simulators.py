@@ -1,12 +1,13 @@
 """Comparison with other simulators: `fairlane bench --against ns2` alternates runs of both and prints the cost of a packet-hop in each.
 
-The workload is a benchmark scenario with long TCP flows on a dumbbell (P1, P2), with equal links, buffers, start times and length. Each
-simulator uses its own TCP with SACK, the initial window of RFC 6928 and an acknowledgment per packet; nothing is recorded. The TCPs and
-their packets differ, so the CPU time per packet-hop is compared.
+The workload is a benchmark scenario with TCP flows on a dumbbell (P1, P2; ns-2 and ns-3) or a fat-tree (P5, P6, P7; csg-htsim), with equal
+links, buffers, start times and length. Each simulator uses its own TCP, with SACK where it has it, an initial window of ten segments and an
+acknowledgment per packet; nothing is recorded. The TCPs and their packets differ, so the CPU time per packet-hop is compared.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -17,14 +18,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ..base.format import seconds
 from ..errors import FairlaneError, RunError
 from . import benchmarks
 
 AGAINST_SCHEMA = "fairlane.bench-against/1"
 PAIRS = 5
 """Default number of alternating measurements."""
-SCENARIOS = ("P1", "P2")
-"""Scenarios that other simulators can run."""
 _NS3 = ("core", "network", "internet", "applications", "point-to-point", "traffic-control")
 
 
@@ -39,45 +39,42 @@ class Peer:
     part: int
     """Divisor of the simulated time, for both: the peer is about as many times slower."""
     make: Callable[[Path], list[str]]
-    """Builds the program in a folder and returns the command that runs a dumbbell."""
-    rate: Callable[[str], str]
-    """Format of a rate."""
+    """Builds the program in a folder and returns its command."""
+    arguments: Callable[[dict[str, Any], float], list[str]]
+    """Arguments that make it run a benchmark scenario for so many seconds."""
+    scenarios: tuple[str, ...]
+    """Scenarios that it can run."""
 
 
-@dataclass(frozen=True)
-class Dumbbell:
-    """Parameters of a dumbbell for a peer."""
-
-    pairs: int
-    access_rate: str
-    access_delay: str
-    rate: str
-    delay: str
-    limit: int
-    mss: int
-    stagger_s: float
-    duration_s: float
-
-    def arguments(self, rate: Callable[[str], str], duration_s: float) -> list[str]:
-        """Returns the arguments for the programs of both peers."""
-        links = [rate(self.access_rate), self.access_delay, rate(self.rate), self.delay]
-        return [str(self.pairs), *links, str(self.limit), str(self.mss), f"{self.stagger_s:g}", f"{duration_s:g}"]
+def _whole(text: str, unit: str) -> int:
+    return int(text.removesuffix(unit))
 
 
-def dumbbell(path: Path) -> Dumbbell:
-    """Reads a benchmark scenario as parameters for the peers."""
-    import tomllib
+def _dumbbell(rate: Callable[[str], str]) -> Callable[[dict[str, Any], float], list[str]]:
+    """Returns the arguments of a dumbbell for a peer that writes rates like this."""
 
-    from ..base.format import seconds
+    def arguments(d: dict[str, Any], duration_s: float) -> list[str]:
+        net, flow = d["topology"]["dumbbell"], d["flows"]["tcp"]
+        access, shared = net["access"], net["bottleneck"]
+        numbers = [_whole(shared["queue"]["droptail"]["limit"], "p"), _whole(flow["tcp"]["mss"], "B")]
+        links = [rate(access["rate"]), access["delay"], rate(shared["rate"]), shared["delay"]]
+        return [str(net["pairs"]), *links, *map(str, numbers), f"{seconds(flow['stagger']):g}", f"{duration_s:g}"]
 
-    d = tomllib.loads(path.read_text("utf-8"))
-    net, flow = d["topology"]["dumbbell"], d["flows"]["tcp"]
-    whole: Callable[[str, str], int] = lambda text, unit: int(text.removesuffix(unit))  # noqa: E731
-    return Dumbbell(
-        net["pairs"], net["access"]["rate"], net["access"]["delay"], net["bottleneck"]["rate"], net["bottleneck"]["delay"],
-        whole(net["bottleneck"]["queue"]["droptail"]["limit"], "p"), whole(flow["tcp"]["mss"], "B"), seconds(flow["stagger"]),
-        seconds(d["duration"]),
-    )  # fmt: skip
+    return arguments
+
+
+_HEADER = 40
+"""Bytes of the headers of a segment."""
+
+
+def _fat_tree(d: dict[str, Any], duration_s: float) -> list[str]:
+    net, flow = d["topology"]["fat_tree"], d["flows"]["tcp"]
+    size = flow.get("source", {}).get("file", {}).get("size", "0MiB")
+    numbers = [
+        net["k"], _whole(net["rate"], "Gbit/s") * 10**9, _whole(net["delay"], "us") * 10**6, _whole(net["queue"]["droptail"]["limit"], "p"),
+        _whole(flow["tcp"]["mss"], "B") + _HEADER, _whole(size, "MiB") << 20,
+    ]  # fmt: skip
+    return [*map(str, numbers), f"{duration_s:g}"]
 
 
 def _program(name: str) -> Path:
@@ -102,36 +99,72 @@ def _ns3(folder: Path) -> list[str]:
     return [str(out)]
 
 
+def _htsim_home() -> Path:
+    """Returns the folder of csg-htsim's library and sources."""
+    home = Path(os.environ.get(HTSIM, ""))
+    if not (home / "libhtsim.a").is_file():
+        needs = PEERS["htsim"].needs
+        raise FairlaneError(f"htsim comes as sources, and {HTSIM} does not name the folder with its library\n  = help: {needs}")
+    return home
+
+
+def _htsim(folder: Path) -> list[str]:
+    compiler, home, out = shutil.which("c++") or shutil.which("g++"), _htsim_home(), folder / "fat_tree"
+    command = [
+        str(compiler),
+        "-O3",
+        "-std=c++14",
+        "-w",
+        "-o",
+        str(out),
+        f"-I{home}",
+        str(_program("fat_tree.cc")),
+        str(home / "libhtsim.a"),
+    ]
+    made = compiler and subprocess.run(command, capture_output=True, text=True, check=False)
+    if not made or made.returncode:
+        reason = made.stderr.strip().splitlines()[:1] if made else ["no C++ compiler"]
+        raise FairlaneError(f"{_missing(PEERS['htsim'])}\n  = note: {''.join(reason)}")
+    return [str(out)]
+
+
 def _missing(peer: Peer) -> str:
     return f"{peer.called} cannot be run here\n  = help: {peer.needs}"
 
 
+HTSIM = "FAIRLANE_HTSIM"
+"""Variable with the folder of csg-htsim's library and sources."""
+_DUMBBELLS, _FAT_TREES = ("P1", "P2"), ("P5", "P6", "P7")
+_NS2_RATE: Callable[[str], str] = lambda r: r.removesuffix("it/s").replace("bit/s", "")  # noqa: E731
+_NS3_RATE: Callable[[str], str] = lambda r: r.replace("bit/s", "bps")  # noqa: E731
 PEERS = {
-    "ns2": Peer(
-        "ns2", "ns-2", "Debian has it as `ns2`: apt-get install ns2", 1, _ns2, lambda r: r.removesuffix("it/s").replace("bit/s", "")
+    "ns2": Peer("ns2", "ns-2", "Debian has it as `ns2`: apt-get install ns2", 1, _ns2, _dumbbell(_NS2_RATE), _DUMBBELLS),
+    "ns3": Peer("ns3", "ns-3", "Debian has its libraries: apt-get install libns3-dev g++", 6, _ns3, _dumbbell(_NS3_RATE), _DUMBBELLS),
+    "htsim": Peer(
+        "htsim",
+        "csg-htsim",
+        f"git clone https://github.com/Broadcom/csg-htsim; make -C csg-htsim/sim libhtsim.a; export {HTSIM}=$PWD/csg-htsim/sim",
+        1,
+        _htsim,
+        _fat_tree,
+        _FAT_TREES,
     ),
-    "ns3": Peer("ns3", "ns-3", "Debian has its libraries: apt-get install libns3-dev g++", 6, _ns3, lambda r: r.replace("bit/s", "bps")),
 }
 
 
 def choose(name: str) -> Peer:
-    """Returns the peer with this name; raises `FairlaneError` for one without a package."""
+    """Returns the peer with this name; raises `FairlaneError` if its sources are missing."""
     if name == "htsim":
-        raise FairlaneError(
-            "htsim comes as sources without an installed program or library to ask\n"
-            "  = help: --against ns2 or --against ns3 run what Debian packages; docs/background/performance.md has csg-htsim's own figures"
-        )
+        _htsim_home()
     return PEERS[name]
 
 
-def scenarios(names: Iterable[str]) -> dict[str, Path]:
-    """Returns the scenarios with these names that a peer can run; P1 without names."""
-    chosen = benchmarks.choose(tuple(names) or SCENARIOS[:1])
+def scenarios(peer: Peer, names: Iterable[str]) -> dict[str, Path]:
+    """Returns the scenarios with these names that the peer can run; its first one without names."""
+    chosen = benchmarks.choose(tuple(names) or peer.scenarios[:1])
     for name in chosen:
-        if name not in SCENARIOS:
-            raise FairlaneError(
-                f"{name} cannot run in other simulators\n  = help: use {' or '.join(SCENARIOS)}: dumbbells with long TCP flows"
-            )
+        if name not in peer.scenarios:
+            raise FairlaneError(f"{name} cannot run in {peer.called}\n  = help: use {' or '.join(peer.scenarios)}")
     return chosen
 
 
@@ -141,7 +174,7 @@ def run_against(
     """Returns the document of `fairlane bench --against PEER --json`: one row per scenario, from `pairs` alternating runs."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = scenarios(names)
+        paths = scenarios(peer, names)
         command = peer.make(Path(folder))
         for name, path in paths.items():
             row = _row(peer, command, name, path, pairs)
@@ -154,13 +187,15 @@ def run_against(
 
 
 def _row(peer: Peer, command: Sequence[str], name: str, path: Path, pairs: int) -> dict[str, Any]:
-    net = dumbbell(path)
-    length = net.duration_s / peer.part
-    start, _ = _measured([*command, *net.arguments(peer.rate, 0)], peer)
+    import tomllib
+
+    scenario = tomllib.loads(path.read_text("utf-8"))
+    length = seconds(scenario["duration"]) / peer.part
+    start, _ = _measured([*command, *peer.arguments(scenario, 0)], peer)
     measured = []
     for _ in range(pairs):
         ours = benchmarks.one(name, path, sets={"duration": f"{length:g}s"})
-        cpu, hops = _measured([*command, *net.arguments(peer.rate, length)], peer)
+        cpu, hops = _measured([*command, *peer.arguments(scenario, length)], peer)
         if not 0.5 < hops / ours["packet_hops"] < 2:
             raise RunError(f"{peer.called} transmitted {hops} packet-hops, fairlane {ours['packet_hops']}: the workloads differ")
         own, other = (ours["cpu_s"] + ours["setup_s"]) * 1e9 / ours["packet_hops"], (cpu - start) * 1e9 / hops

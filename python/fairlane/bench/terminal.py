@@ -8,7 +8,8 @@ from typing import Any
 _SCENARIOS = (("packet-hops", 13), ("events", 13), ("cpu s", 9), ("ns/hop", 9), ("set-up s", 10), ("peak MiB", 10))
 _QUEUES = (("ns a packet", 12), ("drops", 10), ("P1 ns/hop", 11), ("ratio", 8))
 _AGAINST = (("ours ns/hop", 13), ("peer ns/hop", 13), ("ratio", 8), ("least", 8), ("greatest", 10))
-_NAMES = {"scenario": 9, "queue": 14}
+_GROWTH = (("smallest", 14), ("ns/hop", 9), ("", 14), ("ns/hop", 9), ("greatest", 14), ("ns/hop", 9), ("ratio", 8))
+_NAMES = {"scenario": 9, "queue": 14, "case": 18}
 
 
 def _lines(name: str, label: str, columns: Sequence[tuple[str, int]], cells: Sequence[str], width: int) -> str:
@@ -55,3 +56,14 @@ def against_row(r: dict[str, Any], width: int) -> str:
     """Returns the row of a scenario with another simulator: medians over the pairs, and the range of the ratio."""
     cells = [f"{r[k]:.1f}" for k in ("ours_ns", "peer_ns", "ratio", "ratio_low", "ratio_high")]
     return _lines(r["scenario"], "scenario", _AGAINST, cells, width)
+
+
+def growth_heads(width: int) -> str:
+    """Returns the headings of `growth_row`."""
+    return _lines("case", "case", _GROWTH, [head for head, _ in _GROWTH], width)
+
+
+def growth_row(r: dict[str, Any], width: int) -> str:
+    """Returns the row of what grows: each size with its cost, and the last cost over the first."""
+    cells = [cell for size, ns in zip(r["sizes"], r["ns"], strict=True) for cell in (size, f"{ns:.1f}")]
+    return _lines(r["case"], "case", _GROWTH, [*cells, f"{r['ratio']:.2f}"], width)

@@ -18,12 +18,18 @@ from .output import emit, emit_json, line_width, plugin_option
     metavar="N",
     help="Repetitions (default: 1, the lowest CPU time is reported; with --against: 5, the median).",
 )
-@click.option("--against", type=click.Choice(["ns2", "ns3", "htsim"]), help="Alternate with another simulator on P1 or P2 and compare.")
+@click.option(
+    "--against",
+    type=click.Choice(["ns2", "ns3", "htsim"]),
+    help="Alternate with another simulator and compare (htsim: P5, P6, P7; else P1, P2).",
+)
 @plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: str | None) -> None:
-    """Measure the benchmarks P1-P6 (or NAMES): CPU time and memory for each packet on each link.
+    """Measure the benchmarks P1-P10 (or NAMES): CPU time and memory for each packet on each link.
 
     bench queues [NAMES]: the cost of each queue, alone and at the bottleneck of P1.
+
+    bench growth [NAMES]: the cost of a packet on a link as rates, windows, flows and queues grow, and its ratio.
     """
     if against is not None:
         _bench_against(against, names, as_json, repeat)
@@ -31,6 +37,9 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: st
     repeat = repeat or 1
     if names[:1] == ("queues",):
         _bench_queues(names[1:], as_json, repeat)
+        return
+    if names[:1] == ("growth",):
+        _bench_growth(names[1:], as_json, repeat)
         return
     from ..bench.benchmarks import choose, run_bench
     from ..bench.terminal import scenario_heads, scenario_row
@@ -51,7 +60,7 @@ def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int
     from ..bench.terminal import against_heads, against_row
 
     peer = choose(name)
-    scenarios(names)
+    scenarios(peer, names)
     if as_json:
         emit_json(run_against(peer, names, pairs=repeat or PAIRS))
         return
@@ -79,3 +88,16 @@ def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     width = line_width()
     emit(queue_heads(width))
     run_queues(names, repeat=repeat, report=lambda r: emit(queue_row(r, width)))
+
+
+def _bench_growth(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
+    from ..bench.growth import choose, run_growth
+    from ..bench.terminal import growth_heads, growth_row
+
+    choose(names)
+    if as_json:
+        emit_json(run_growth(names, repeat=repeat))
+        return
+    width = line_width()
+    emit(growth_heads(width))
+    run_growth(names, repeat=repeat, report=lambda r: emit(growth_row(r, width)))

@@ -85,7 +85,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     ///
     /// Flow controllers act only with an observer that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
-        // Shortcuts cost something whenever they begin and end, the more packets wait: a short advance does without.
+        // Shortcuts cost something whenever they begin and end, the more packets wait: a short advance does without them.
         let plain = self.path.shortcuts.cost.min(budget);
         if plain > 0 {
             if self.run_until(until, plain, obs).is_none() {
@@ -96,8 +96,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
             }
         }
         self.path.activate_shortcuts::<O>();
+        let before = self.events_run;
         let stopped = self.run_until(until, budget - plain, obs);
         self.path.materialize(stopped, obs);
+        if stopped.is_some() && self.events_run - before >= self.path.shortcuts.cost {
+            // A pause of a long run, which has paid for the next beginning.
+            self.path.shortcuts.cost = 0;
+        }
         stopped.is_none()
     }
 

@@ -43,7 +43,8 @@ pub(crate) struct Shortcuts {
     pub(crate) active: bool,
     /// True if ports were chosen so that the observer misses nothing.
     pub(crate) fit_observer: bool,
-    /// Ports and packets that the last [`Path::materialize`] looked at.
+    /// Events that run without shortcuts before they are worth it: the number of ports and packets that the last [`Path::materialize`] looked
+    /// at.
     pub(crate) cost: u64,
 }
 
