@@ -97,7 +97,7 @@ def _run(
     from ..script import ScriptError, run_file
     from ..script.document import unread, warnings
 
-    if (wrong := next((f for f in files if f.endswith((".toml", ".json"))), None)) is not None:
+    if (wrong := next((f for f in files if f.endswith((".toml", ".json")) and Path(f).is_file()), None)) is not None:
         raise FairlaneError(f"{wrong} is not a packet script (.pkt): fairlane run {wrong}")
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
     symbols = dict(assignments(defines))
