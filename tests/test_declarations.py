@@ -130,7 +130,7 @@ def test_who_is_declared_first_in_lock_step_has_no_advantage():
     names = [f"h{i}" for i in range(8)]
 
     def shares(order: list[str]) -> list[float]:
-        flows = [{r["flow"]: r["goodput"] for r in lock_step(order).run(seed).flows.to_dicts()} for seed in range(1, 17)]
+        flows = [{r["flow"]: r["goodput"] for r in lock_step(order).run(seed=seed).flows.to_dicts()} for seed in range(1, 17)]
         return [sum(run[f"f{n}"] for n in names[:4]) / sum(run.values()) for run in flows]
 
     there, back = shares(names), shares(names[::-1])

@@ -27,7 +27,7 @@ def lossy(tmp_path: Path) -> Path:
     net.flow("tcp", "a", "c", count=3, stagger="130ms", tcp="sack")
     net.flow("short", "a", "c", start="2s", amount="90kB", tcp="newreno")
     net.flow("udp", "a", "c", udp={}, source={"cbr": {"rate": "300kbit/s", "size": "500B"}})
-    net.run(3, pcap=fl.Pcap({"out": tmp_path / "all.pcapng"}))
+    net.run(seed=3, pcap=fl.Pcap({"out": tmp_path / "all.pcapng"}))
     # What a queue dropped stands on an interface of its own.
     mine = ["tshark", "-r", tmp_path / "all.pcapng", "-Y", "frame.interface_id == 0", "-F", "pcap", "-w", tmp_path / "lossy.pcap"]
     subprocess.run(mine, check=True, capture_output=True)

@@ -389,7 +389,7 @@ def test_random_changes_in_pieces_are_those_in_one_piece(seed):
         else:
             at.append((f"{now}s", {"flows.web.start": f"{now}s"}))
             on = True
-    whole = network(flow, at, warmup="3s").run(seeds=seed + 1)
+    whole = network(flow, at, warmup="3s").run(seed=seed + 1)
     sim = network(flow, at, warmup="3s").start(seed=seed + 1)
     while sim.time < 30:
         sim.advance(to=f"{min(30, round(sim.time + rng.choice([0.001, 0.013, 0.7, 3]), 3))}s")

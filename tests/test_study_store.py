@@ -483,7 +483,7 @@ def test_equal_runs_are_equal_files_and_hold_what_the_run_said(tmp_path):
     for path in (tmp_path / "a" / "runs").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / "runs" / path.name).read_bytes()
     (tmp_path / "d.toml").write_text(DUMBBELL)
-    run = fl.run(tmp_path / "d.toml", 7, sets={RATE: "5Mbit/s", "duration": "2s"})
+    run = fl.run(tmp_path / "d.toml", seed=7, sets={RATE: "5Mbit/s", "duration": "2s"})
     row = a.runs().row(by_predicate=pl.col("rate") == 5, named=True)
     assert row["links.bottleneck.utilisation"] == run.value("utilisation", link="bottleneck").mean
     key = a.index.filter(pl.col("rate") == 5)["key"].item()

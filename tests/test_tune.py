@@ -122,7 +122,7 @@ def test_the_values_are_those_of_a_run(tree):
     for seed in (1, 2):
         per_mix = []
         for count in (1, 2):
-            r = fl.run(base, seed, sets={"flows.tcp.count": count, "links.l.queue": doc["chosen"]["queue"]})
+            r = fl.run(base, seed=seed, sets={"flows.tcp.count": count, "links.l.queue": doc["chosen"]["queue"]})
             per_mix.append(r.value("delay_p99", flow="call").mean)
         late.append(sum(per_mix) / 2)
     assert doc["chosen"]["values"]["late"]["mean"] == pytest.approx(sum(late) / 2, rel=1e-12)

@@ -60,7 +60,7 @@ def routes(net: fl.Network) -> dict[Route, list[str]]:
     for k, (a, b) in enumerate(both):
         once = {"start": f"{200 * k}ms", "stop": f"{200 * k + 1}ms"}
         probe.flow(f"p{k}", a, b, udp={}, source={"cbr": {"rate": "1kbit/s", "size": "50B"}}, **once)
-    rows = probe.run(net.resolve()["seed"], trace="enqueue").trace().collect().sort("time_ps")
+    rows = probe.run(seed=net.resolve()["seed"], trace="enqueue").trace().collect().sort("time_ps")
     found: dict[Route, list[str]] = {pair: [] for pair in both}
     for flow, link in rows.select("flow", "link").iter_rows():
         found[both[int(flow.removeprefix("p"))]].append(link.removesuffix(f"-{channel}"))
@@ -112,7 +112,7 @@ def ours(net: fl.Network, seed: int) -> Outcome:
     """Our run with this seed."""
     net = copy.deepcopy(net).replace("seed", seed)
     paths = routes(net)
-    result = net.run(seed)
+    result = net.run(seed=seed)
     stations = [r for r in result.links.to_dicts() if r["attempts"] is not None]
     hops = [len(paths[a, b]) - 1 for a, b, _ in ends(net)]
     return Outcome([g / 1e3 for g in result.flows["goodput"]], hops, [_share(r["attempts"], r["acknowledged"]) for r in stations])
