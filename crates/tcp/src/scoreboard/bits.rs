@@ -128,7 +128,7 @@ impl Scoreboard {
             waiting: VecDeque::new(),
             resent: None,
         });
-        // What leads to `waiting` anew is a reset of `checked`.
+        // What fills `waiting` again is a reset of `checked`.
         if let Some(old) = old {
             (bits.waiting, bits.resent) = (old.waiting, old.resent);
         }
