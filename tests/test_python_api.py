@@ -237,7 +237,7 @@ def test_a_number_is_how_many_seeds(number):
 
 def test_seed_is_one_run_wherever_seeds_are_several(tmp_path):
     net = network()
-    assert net.run(seed=3).seeds == fl.run(net, seed=3).seeds == [3] and net.run(2).seeds == net.run(seeds=2).seeds == [1, 2]
+    assert net.run(seed=3).seeds == [3] and net.run(2).seeds == net.run(seeds=2).seeds == [1, 2]
     assert net.run(seed=2).fingerprints == net.run(seeds=2).fingerprints[1:]
     queues = fl.compare(net, queues="red,codel", link="bottleneck", seed=4)
     assert queues.seeds == [4] and "seed=4" in queues.command

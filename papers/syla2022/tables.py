@@ -78,10 +78,10 @@ class BuildsTables(Paper):
                 charts.Curve(
                     tcp,
                     [float(i) for i in range(len(places))],
-                    [x and x.ours for x in at],
-                    [x and x.low for x in at],
-                    [x and x.high for x in at],
-                    published=[x and x.published for x in at],
+                    [None if x is None else x.ours for x in at],
+                    [None if x is None else x.low for x in at],
+                    [None if x is None else x.high for x in at],
+                    published=[None if x is None else x.published for x in at],
                     crossed=[bool(x and x.impossible) for x in at],
                 )
             )
