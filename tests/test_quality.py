@@ -19,7 +19,7 @@ duration = "15s"
 warmup = "5s"
 links.line = { from = "home", to = "net", rate = "4Mbit/s", delay = "10ms", queue.droptail.limit = "200p" }
 flows.call = { from = "home", to = "net", udp = {}, source.voip = {} }
-flows.film = { from = "home", to = "net", tcp = "cubic", source.video = {} }
+flows.film = { from = "home", to = "net", tcp = "cubic", source.video = { buffer_to_start = "2.5s" } }
 flows.pages = { from = "home", to = "net", tcp = "cubic", source.web = { model = "rfc7928", page = "50kB" } }
 flows.upload = { from = "home", to = "net", tcp = "cubic" }
 """

@@ -177,8 +177,8 @@ class Video(SourceParams):
     """True if the packets of a frame are spread evenly over the time until the next one, instead of written at once. (true or false,
     default false)"""
     buffer_to_start: Duration | None = None
-    """Video that the player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`). (duration,
-    default "2.5s", 1ms to 1h)"""
+    """Video that a player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`). Unset: there
+    is no player, and its metrics, such as `rebufferings`, are null. (duration, default unset, 1ms to 1h)"""
     buffer_to_resume: Duration | None = None
     """Video that the player loads after a stall before it resumes: 5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_AFTER_REBUFFER_MS`).
     (duration, default "5s", 1ms to 1h)"""

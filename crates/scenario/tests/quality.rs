@@ -50,12 +50,14 @@ fn a_call_under_bufferbloat() {
     let [bloated, fair] = ["droptail = { limit = \"300p\" }", "fq_codel = {}"].map(|queue| run(&link("5Mbit/s", queue, &both)));
     let mos = |out| cell(out, "mos", 0);
     assert!(mos(&fair) > 4.3 && mos(&bloated) < 3.0 && mos(&bloated) >= 1.0, "{} {}", mos(&fair), mos(&bloated));
-    assert!(cell(&bloated, "mouth_to_ear_delay", 0) > 0.3);
+    // The buffer adds at most 200 ms to the shortest delay, too little for most packets.
+    assert!(cell(&bloated, "mouth_to_ear_delay", 0) > 0.15 && cell(&bloated, "discard_rate", 0) > 0.5);
+    assert!(cell(&fair, "mouth_to_ear_delay", 0) < 0.06 && cell(&fair, "discard_rate", 0) < 0.01);
     // The transfer is no call.
     assert!(cell(&fair, "mos", 1).is_nan() && cell(&fair, "rebufferings", 1).is_nan());
 }
 
-/// Codecs without values, speech over TCP and over a carrier have no rating.
+/// Codecs without values, speech over TCP and over a carrier have no rating, and a video without a player or over a carrier no stalls.
 #[test]
 fn what_has_no_rating() {
     for (transport, source) in [
@@ -63,7 +65,8 @@ fn what_has_no_rating() {
         ("udp = {}", "source.voip.codec = \"g723_1_low\""),
         ("tcp = \"cubic\"", "source.voip = {}"),
         ("udp = {}", "source.tfrc.source.voip = {}"),
-        ("udp = {}", "source.tfrc.source.video = {}"),
+        ("udp = {}", "source.video = {}"),
+        ("udp = {}", "source.tfrc.source.video = { buffer_to_start = \"1s\" }"),
     ] {
         let out = run(&link("10Mbit/s", ROOM, &flow("f", transport, source)));
         assert!(column(&out, "goodput") > 0.0, "{source}");

@@ -78,9 +78,9 @@ impl Choice {
         let delay = call.before + Dur::from_ps(deadline);
         Self { rating: rating(delay, (late + lost) / all, codec), delay, late }
     }
-    /// The better one; the earlier of two equal ones.
+    /// The better one; of two equal ones, which have a rating of 0, that which discards less.
     fn or(self, o: Self) -> Self {
-        if o.rating > self.rating { o } else { self }
+        if o.rating > self.rating || o.rating >= self.rating && o.late < self.late { o } else { self }
     }
 }
 

@@ -52,9 +52,10 @@ pub struct VideoParams {
     pub size: Bytes,
     /// True if the packets of a frame are spread evenly over the time until the next one, instead of written at once.
     pub spread: bool,
-    /// Video that the player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`).
+    /// Video that a player at the receiver loads before it starts: 2.5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_MS`). Unset: there is no player,
+    /// and its metrics, such as `rebufferings`, are null.
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
-    pub buffer_to_start: Dur,
+    pub buffer_to_start: Option<Dur>,
     /// Video that the player loads after a stall before it resumes: 5 s in ExoPlayer 2 (`DEFAULT_BUFFER_FOR_PLAYBACK_AFTER_REBUFFER_MS`).
     #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
     pub buffer_to_resume: Dur,
@@ -75,7 +76,7 @@ impl Default for VideoParams {
             first: None,
             size: Bytes(1000),
             spread: false,
-            buffer_to_start: Dur::from_ms(2500),
+            buffer_to_start: None,
             buffer_to_resume: Dur::from_ms(5000),
         }
     }
@@ -143,7 +144,7 @@ impl Source for VideoParams {
             spread: self.spread,
             at: None,
             frame: Frame { begun: start, packets: 0, sent: 0, left: 0 },
-            player: Some(Player::new(flow, interval, [self.buffer_to_start, self.buffer_to_resume])),
+            player: self.buffer_to_start.map(|start| Player::new(flow, interval, [start, self.buffer_to_resume])),
         }
     }
 }
@@ -250,7 +251,8 @@ impl App for Video {
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
-        if cx.now >= self.span.stop && self.player.is_some() {
+        // Data that arrives after the stop is not played.
+        if cx.now >= self.span.stop && self.player.take().is_some() {
             cx.play_ends(self.span.flow);
         }
         if self.span.over(cx) {
