@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
 import fairlane as fl
 from conftest import ROOT
-from fairlane.base.extras import EXTRAS, installing
+from fairlane.base.extras import EXTRAS
+from fairlane.base.extras import installing as installing_here
 
 HEAVY = {m for modules in EXTRAS.values() for m in modules}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -72,6 +75,12 @@ sys.stderr.write(" ".join(m.partition(".")[0] for m in sys.modules))
     assert not modules(code, str(dumbbell)) & {*HEAVY, "click", "rich"}
     printed = code.replace("sys.stderr", "print(result)\nsys.stderr")
     assert not modules(printed, str(dumbbell)) & HEAVY
+
+
+def installing(what):
+    """The command as a program in another folder than that of the environment shows it."""
+    with contextlib.chdir(Path(__file__).parent):
+        return installing_here(what)
 
 
 # --- without the extras --------------------------------------------------------------------------------------
