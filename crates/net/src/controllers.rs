@@ -81,6 +81,8 @@ pub(crate) struct Clock {
     pub(crate) lag: Dur,
     /// Bytes that arrived while the clock was stopped, by endpoint.
     pub(crate) owed: Vec<(EpId, u64)>,
+    /// Its flows that have a controller.
+    pub(crate) flows: Vec<u32>,
 }
 
 /// A controller with the gates of its flows.
@@ -139,8 +141,17 @@ impl<C: Control> FlowControllers<C> {
                 let clock = &mut g.clock_of[flows[f].app as usize];
                 if *clock == NONE {
                     *clock = g.clocks.len() as u32;
-                    g.clocks.push(Clock { woken: false, stops: 0, since: Time::ZERO, wake: Time::MAX, lag: Dur::ZERO, owed: Vec::new() });
+                    g.clocks.push(Clock {
+                        woken: false,
+                        stops: 0,
+                        since: Time::ZERO,
+                        wake: Time::MAX,
+                        lag: Dur::ZERO,
+                        owed: Vec::new(),
+                        flows: Vec::new(),
+                    });
                 }
+                g.clocks[*clock as usize].flows.push(id.0);
                 g.gates.push(Gate {
                     flow: id.0,
                     controller: g.controllers.len() as u32,
@@ -162,6 +173,7 @@ impl<C: Control> FlowControllers<C> {
             let gates = (first..g.gates.len() as u32).collect();
             g.controllers.push(Controller { control, gates, wake: Time::MAX, armed: Time::MAX });
         }
+        g.clocks.iter_mut().for_each(|clock| clock.flows.sort_unstable());
         Ok(Some(Box::new(g)))
     }
 

@@ -1,11 +1,12 @@
 //! The steps per packet grow at most with the logarithm of what waits and of the number of flows, in everything that the registry lists. A new
 //! line of the registry is tested automatically. What counts as a step: `fairlane_engine::steps`.
 
-use fairlane_engine::Stream;
 use fairlane_engine::steps::steps;
-use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
+use fairlane_engine::{Stream, Wheel};
+use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, Impairments, LinkInfo, Observer, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::Discipline;
-use fairlane_scenario::{Format, QueueSpec, Simulation, resolve};
+use fairlane_scenario::{ControlSpec, Format, QueueSpec, Simulation, SourceSpec, resolve, world};
+use fairlane_tcp::CcParams;
 use fairlane_testkit::growth::{assert_costs_logarithmic, assert_logarithmic};
 use fairlane_testkit::limits;
 use fairlane_testkit::packet::PACKET;
@@ -108,5 +109,100 @@ fn short_advance(n: usize, queue: &str) -> f64 {
 fn short_advances_do_not_grow_with_what_waits() {
     for queue in ["droptail", "red", "fq_codel"] {
         assert_costs_logarithmic(&format!("advance, {queue}"), 250, |n| short_advance(n, queue));
+    }
+}
+
+/// Steps of a whole run for each packet that is sent or crosses the link.
+fn whole_run(text: &str) -> f64 {
+    let scenario = resolve(text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let mut world = world::<Wheel<u64>>(&scenario, 1).unwrap_or_else(|e| panic!("{e}"));
+    let (before, end) = (steps(), Time::ZERO + scenario.duration);
+    // Controls act only with an observer.
+    let there =
+        if scenario.expanded.controls.is_empty() { world.advance(end, u64::MAX, &mut ()) } else { world.advance(end, u64::MAX, &mut Idle) };
+    let sent: u64 = world.flows().iter().map(|f| f.counters.sent_pkts).sum();
+    assert!(there && sent > 300, "{sent} packets\n{text}");
+    (steps() - before) as f64 / (sent + world.packet_hops()) as f64
+}
+
+struct Idle;
+impl Observer for Idle {}
+
+/// `n` flows of a kind over a link that has the same rate for each.
+fn flows(n: usize, seconds: u32, flow: &str) -> String {
+    format!(
+        "duration = \"{seconds}s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\ndelay = \"10ms\"\n\
+         queue.droptail.limit = \"{}p\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {n}\n{flow}\n",
+        200 * n,
+        4 * n
+    )
+}
+
+#[test]
+fn sources_do_not_grow_with_flows() {
+    for source in SourceSpec::NAMES.iter().map(|n| n.0) {
+        let parameters = match source {
+            "replay" => "{ file = \"data:,0 500 528 1000000 500 528 9000000 100 128\", repeat = true }",
+            "web" => "{ reading = \"100ms\" }",
+            _ => "{}",
+        };
+        let carries = SourceSpec::all().iter().any(|s| s.name() == source && s.carried().is_some());
+        for transport in ["udp = {}", "tcp.preset = \"linux\""].into_iter().take(if carries { 1 } else { 2 }) {
+            let flow = format!("{transport}\nsource.{source} = {parameters}\nspread = \"1s\"");
+            assert_costs_logarithmic(&format!("{source} with {transport}"), 20, |n| whole_run(&flows(n, 4, &flow)));
+        }
+    }
+}
+
+/// A path that holds `n` packets and a buffer of as many: slow start ends with a burst of losses.
+#[test]
+fn congestion_controls_do_not_grow_with_the_window() {
+    for cc in CcParams::ALL {
+        for preset in ["rfc", "linux", "ns2"] {
+            let run = |n: usize| {
+                whole_run(&format!(
+                    "duration = \"6s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\ndelay = \"50ms\"\n\
+                     queue.droptail.limit = \"{n}p\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n\
+                     tcp = {{ preset = \"{preset}\", cc = \"{}\", receive_window = \"16MiB\" }}\n",
+                    120 * n,
+                    cc.name
+                ))
+            };
+            assert_costs_logarithmic(&format!("{} with the preset {preset}", cc.name), 150, run);
+        }
+    }
+}
+
+#[test]
+fn controls_do_not_grow_with_flows() {
+    for control in ControlSpec::NAMES.iter().map(|n| n.0) {
+        let flow = format!("class = 2\ntcp = {{}}\nsource.file.size = \"30kB\"\nspread = \"4s\"\n[control.{control}]\n");
+        assert_costs_logarithmic(control, 20, |n| whole_run(&flows(n, 20, &flow)));
+    }
+}
+
+/// Packets in flight, and flows, on a link with each impairment.
+#[test]
+fn impairments_do_not_grow_with_packets_or_flows() {
+    for &name in Impairments::NAMES {
+        let values: &[&str] = match name {
+            "loss" => &["0.02", "{ gilbert_elliott = { p = 0.01, r = 0.3 } }"],
+            "duplicate" => &["0.02"],
+            "reorder" => &["{ share = 0.1, delay = \"20ms\" }"],
+            "jitter" => &["\"40ms\""],
+            other => panic!("write a value of `{other}` that makes it work"),
+        };
+        for value in values {
+            let run = |packets: usize, flows: usize| {
+                whole_run(&format!(
+                    "duration = \"2s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\ndelay = \"100ms\"\n{name} = {value}\n\
+                     [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {flows}\nudp = {{}}\nsource.poisson.rate = \"{}kbit/s\"\n",
+                    packets * 100,
+                    (packets * 80).div_ceil(flows),
+                ))
+            };
+            assert_costs_logarithmic(&format!("{name} = {value}, packets"), 250, |n| run(n, 10));
+            assert_costs_logarithmic(&format!("{name} = {value}, flows"), 60, |n| run(1000, n));
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::observe::{Observer, TurnEvent};
 use crate::order::Turn;
 use crate::side::Host;
 use fairlane_engine::EventQueue;
+use fairlane_engine::steps::step;
 use fairlane_units::{Dur, Time};
 
 impl<P: Components, H: EventQueue> World<P, H> {
@@ -25,10 +26,12 @@ impl<P: Components, H: EventQueue> World<P, H> {
         let Some(g) = &mut self.controllers else { return false };
         self.hosts[app].wake = now;
         let clock = g.clock_of[app] as usize;
-        for (f, flow) in self.path.flows.iter_mut().enumerate().filter(|(_, f)| f.app as usize == app) {
+        for k in 0..g.clocks[clock].flows.len() {
+            step(1);
+            let f = g.clocks[clock].flows[k] as usize;
             if let Some((_, gate)) = g.gate_mut(f).filter(|g| g.1.closed && !g.1.keeps) {
                 gate.stands = true;
-                flow.started = now;
+                self.path.flows[f].started = now;
                 g.begin(f, now);
                 stand(&mut g.clocks[clock], &mut self.hosts[app], now);
             }

@@ -6,36 +6,64 @@ use fairlane_engine::steps::step;
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
-/// A ring from this size on has these sets. Smaller ones are walked.
-const LARGE: usize = 128;
+/// A ring from this size on has these sets. Smaller ones are walked; tests of definitions have few segments.
+const LARGE: usize = if cfg!(test) { 128 } else { 512 };
+
+/// Most levels of a set: enough for every index.
+const LEVELS: usize = 6;
 
 /// Set of numbers: a bit for each, and for every 64 bits one that says if any of them is set, up to one word.
-#[derive(Clone, Debug, Default)]
-struct BitSet(Vec<Vec<u64>>);
+#[derive(Clone, Debug)]
+struct BitSet {
+    /// All levels, one after the other.
+    words: Vec<u64>,
+    /// Where each level begins, and where the last one ends.
+    starts: [u32; LEVELS + 1],
+    levels: usize,
+}
 
 impl BitSet {
     /// Numbers below `len`, all of them or none.
     fn new(len: usize, full: bool) -> Self {
-        let (mut levels, mut bits) = (Vec::new(), len);
-        loop {
-            let words = bits.div_ceil(64);
-            let mut level = vec![if full { u64::MAX } else { 0 }; words];
-            if let (true, Some(last)) = (full && bits % 64 != 0, level.last_mut()) {
-                *last >>= 64 - bits % 64;
+        let (mut starts, mut levels, mut words) = ([0; LEVELS + 1], 0, len);
+        while words > 1 && levels < LEVELS {
+            words = words.div_ceil(64);
+            starts[levels + 1] = starts[levels] + words as u32;
+            levels += 1;
+        }
+        let mut set = Self { words: vec![0; starts[levels] as usize], starts, levels };
+        set.fill(len, full);
+        set
+    }
+
+    /// Words of a level.
+    fn level(&self, k: usize) -> &[u64] {
+        &self.words[self.starts[k] as usize..self.starts[k + 1] as usize]
+    }
+
+    /// True for a set of numbers below `len`.
+    fn covers(&self, len: usize) -> bool {
+        self.level(0).len() == len.div_ceil(64)
+    }
+
+    /// Adds or removes all numbers below `len`.
+    fn fill(&mut self, len: usize, full: bool) {
+        let mut bits = len;
+        step(self.words.len());
+        self.words.fill(if full { u64::MAX } else { 0 });
+        for k in 0..self.levels {
+            if full && !bits.is_multiple_of(64) {
+                self.words[self.starts[k + 1] as usize - 1] >>= 64 - bits % 64;
             }
-            levels.push(level);
-            if words <= 1 {
-                return Self(levels);
-            }
-            bits = words;
+            bits = self.level(k).len();
         }
     }
 
     fn insert(&mut self, n: usize) {
         let mut at = n;
-        for level in &mut self.0 {
+        for &start in &self.starts[..self.levels] {
             step(1);
-            let word = &mut level[at / 64];
+            let word = &mut self.words[start as usize + at / 64];
             let was = std::mem::replace(word, *word | 1 << (at % 64));
             if was != 0 {
                 return;
@@ -46,9 +74,9 @@ impl BitSet {
 
     fn remove(&mut self, n: usize) {
         let mut at = n;
-        for level in &mut self.0 {
+        for &start in &self.starts[..self.levels] {
             step(1);
-            let word = &mut level[at / 64];
+            let word = &mut self.words[start as usize + at / 64];
             *word &= !(1 << (at % 64));
             if *word != 0 {
                 return;
@@ -60,12 +88,12 @@ impl BitSet {
     /// The first number from `n` on.
     fn next(&self, n: usize) -> Option<usize> {
         let mut at = n;
-        for (k, level) in self.0.iter().enumerate() {
+        for k in 0..self.levels {
             step(1);
-            let here = level.get(at / 64)? & (u64::MAX << (at % 64));
+            let here = self.level(k).get(at / 64)? & (u64::MAX << (at % 64));
             if here != 0 {
                 let found = at / 64 * 64 + here.trailing_zeros() as usize;
-                return Some(self.0[..k].iter().rev().fold(found, |i, below| i * 64 + below[i].trailing_zeros() as usize));
+                return Some((0..k).rev().fold(found, |i, below| i * 64 + self.level(below)[i].trailing_zeros() as usize));
             }
             at = at / 64 + 1;
         }
@@ -75,12 +103,12 @@ impl BitSet {
     /// The last number up to `n`.
     fn last(&self, n: usize) -> Option<usize> {
         let mut at = n;
-        for (k, level) in self.0.iter().enumerate() {
+        for k in 0..self.levels {
             step(1);
-            let here = level[at / 64] & (u64::MAX >> (63 - at % 64));
+            let here = self.level(k)[at / 64] & (u64::MAX >> (63 - at % 64));
             if here != 0 {
                 let found = at / 64 * 64 + 63 - here.leading_zeros() as usize;
-                return Some(self.0[..k].iter().rev().fold(found, |i, below| i * 64 + 63 - below[i].leading_zeros() as usize));
+                return Some((0..k).rev().fold(found, |i, below| i * 64 + 63 - self.level(below)[i].leading_zeros() as usize));
             }
             at = (at / 64).checked_sub(1)?;
         }
@@ -119,20 +147,29 @@ impl Scoreboard {
     #[cold]
     pub(crate) fn make_bits(&mut self) {
         let len = self.ring.len();
-        let old = self.bits.take();
-        let mut bits = Box::new(Bits {
-            pending: BitSet::new(len, false),
-            open: BitSet::new(len, true),
-            sacked: 0,
-            unmarked: self.head,
-            waiting: VecDeque::new(),
-            resent: None,
-        });
-        // What fills `waiting` again is a reset of `checked`.
-        if let Some(old) = old {
-            (bits.waiting, bits.resent) = (old.waiting, old.resent);
-        }
-        let mut i = self.head;
+        let mut bits = match self.bits.take() {
+            Some(mut bits) if bits.open.covers(len) => {
+                bits.pending.fill(len, false);
+                bits.open.fill(len, true);
+                bits
+            }
+            Some(mut bits) => {
+                (bits.pending, bits.open) = (BitSet::new(len, false), BitSet::new(len, true));
+                // Its entries stay; those to be listed again follow from a reset of `checked`.
+                bits.waiting.reserve(len);
+                bits
+            }
+            None => Box::new(Bits {
+                pending: BitSet::new(len, false),
+                open: BitSet::new(len, true),
+                sacked: 0,
+                unmarked: 0,
+                waiting: VecDeque::with_capacity(len),
+                resent: None,
+            }),
+        };
+        (bits.sacked, bits.unmarked) = (0, self.head);
+        let mut i = if self.sacked == 0 && self.pending == 0 { self.tail } else { self.head };
         while i != self.tail {
             step(1);
             let (slot, s) = (self.slot(i), self.at(i));
@@ -269,7 +306,7 @@ impl Scoreboard {
     /// Checks the sets.
     pub(crate) fn audit_bits(&self) -> Result<(), &'static str> {
         let Some(bits) = &self.bits else { return Ok(()) };
-        let has = |set: &BitSet, slot: usize| set.0[0][slot / 64] >> (slot % 64) & 1 == 1;
+        let has = |set: &BitSet, slot: usize| set.words[slot / 64] >> (slot % 64) & 1 == 1;
         let (mut i, mut sacked) = (self.head, 0);
         while i != self.tail {
             let (slot, s): (_, Sent) = (self.slot(i), *self.at(i));

@@ -12,8 +12,10 @@
 //! released, so that aging prevents starvation.
 
 use super::{Acks, Controller, Member};
+use fairlane_engine::steps::log_step;
 use fairlane_net::{Control, ControlCx, SenderSignal};
 use fairlane_units::{Dur, Time};
+use std::collections::BTreeSet;
 
 fairlane_units::params! {
     /// Congestion-signal control stops the lower priorities of a node when one of its TCP flows meets congestion (yang2001, section 3.1).
@@ -85,6 +87,10 @@ impl Controller for CongestionSignalParams {
     fn build(&self, priorities: &[u8], _: &[u32]) -> CongestionSignal {
         CongestionSignal {
             members: Member::all(priorities),
+            listed: vec![(1, Time::MAX); priorities.len()],
+            open: BTreeSet::new(),
+            held: BTreeSet::new(),
+            improving: BTreeSet::new(),
             signal: self.signal,
             hold: self.hold,
             clear: self.clear,
@@ -100,6 +106,14 @@ impl Controller for CongestionSignalParams {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CongestionSignal {
     members: Vec<Member>,
+    /// By member, its priority in the sets below, and when it improves; `MAX` for never.
+    listed: Vec<(u8, Time)>,
+    /// Active flows by priority.
+    open: BTreeSet<(u8, usize)>,
+    /// Held flows by priority.
+    held: BTreeSet<(u8, usize)>,
+    /// Held flows by the time when their priority improves.
+    improving: BTreeSet<(Time, usize)>,
     signal: Signal,
     hold: Hold,
     clear: Option<Dur>,
@@ -111,27 +125,58 @@ pub struct CongestionSignal {
 }
 
 impl CongestionSignal {
-    /// Priorities of the flows that are active, or of those that are held.
-    fn priorities(&self, open: bool, now: Time) -> impl Iterator<Item = u8> + '_ {
-        self.members.iter().filter(move |m| m.alive && m.is_open() == open).map(move |m| m.priority(self.aging, now))
+    /// Puts a flow that is alive into the sets, with its priority by now.
+    fn list(&mut self, flow: usize, now: Time) {
+        let m = &self.members[flow];
+        let (priority, improves) = (m.priority(self.aging, now), m.improves_at(self.aging, now));
+        self.listed[flow] = (priority, improves);
+        let set = if m.is_open() { &mut self.open } else { &mut self.held };
+        log_step(set.len());
+        set.insert((priority, flow));
+        if improves != Time::MAX {
+            self.improving.insert((improves, flow));
+        }
+    }
+
+    /// Takes a flow out of the sets, before its state changes.
+    fn unlist(&mut self, flow: usize) {
+        let (priority, improves) = self.listed[flow];
+        let set = if self.members[flow].is_open() { &mut self.open } else { &mut self.held };
+        log_step(set.len());
+        set.remove(&(priority, flow));
+        self.improving.remove(&(improves, flow));
+    }
+
+    /// Brings the priorities of held flows up to date.
+    fn age(&mut self, now: Time) {
+        while let Some(&(_, flow)) = self.improving.first().filter(|i| i.0 <= now) {
+            self.unlist(flow);
+            self.list(flow, now);
+        }
+    }
+
+    /// Best priority of the active flows.
+    fn best(&self) -> Option<u8> {
+        self.open.first().map(|o| o.0)
     }
 
     /// Releases the held flows whose priority is at least as good as `bound`.
     fn release_to(&mut self, bound: u8, cx: &mut ControlCx<'_>) {
-        for (f, m) in self.members.iter_mut().enumerate() {
-            if m.alive && !m.is_open() && m.priority(self.aging, cx.now) <= bound {
-                m.open(cx.now);
-                cx.open(f);
-            }
+        let mut out: Vec<usize> = self.held.range(..=(bound, usize::MAX)).map(|h| h.1).collect();
+        out.sort_unstable();
+        for flow in out {
+            self.unlist(flow);
+            self.members[flow].open(cx.now);
+            self.list(flow, cx.now);
+            cx.open(flow);
         }
     }
 
     /// Releases the next class, or all.
     fn release_next(&mut self, cx: &mut ControlCx<'_>) {
-        let best = self.priorities(false, cx.now).min();
-        match (best, self.release) {
+        match (self.held.first(), self.release) {
             (None, _) => {}
-            (Some(best), Release::Best) => self.release_to(best, cx),
+            (Some(&(best, _)), Release::Best) => self.release_to(best, cx),
             (Some(_), Release::All) => self.release_to(u8::MAX, cx),
         }
         self.wait_for_quiet(cx.now);
@@ -143,9 +188,8 @@ impl CongestionSignal {
 
     /// Asks for the next time at which something may change by itself.
     fn sleep(&mut self, cx: &mut ControlCx<'_>) {
-        let held = self.members.iter().filter(|m| m.alive && !m.is_open());
-        let next = held.fold(Time::MAX, |t, m| t.min(self.quiet_at).min(m.improves_at(self.aging, cx.now)));
-        cx.wake_at(next);
+        let improves = self.improving.first().map_or(Time::MAX, |i| i.0);
+        cx.wake_at(if self.held.is_empty() { Time::MAX } else { self.quiet_at.min(improves) });
     }
 }
 
@@ -153,13 +197,17 @@ impl Control for CongestionSignal {
     fn deaf(&self) -> bool {
         self.acks == Acks::Ignored
     }
-    fn on_begin(&mut self, flow: usize, _: &mut ControlCx<'_>) {
+    fn on_begin(&mut self, flow: usize, cx: &mut ControlCx<'_>) {
+        self.unlist(flow);
         self.members[flow].alive = true;
+        self.list(flow, cx.now);
     }
     fn on_finish(&mut self, flow: usize, cx: &mut ControlCx<'_>) {
+        self.age(cx.now);
         let own = self.members[flow].priority(self.aging, cx.now);
+        self.unlist(flow);
         self.members[flow].alive = false;
-        if self.members[flow].is_open() && self.priorities(true, cx.now).all(|p| p > own) {
+        if self.members[flow].is_open() && self.best().is_none_or(|p| p > own) {
             self.release_next(cx);
         }
         // A flow that restarts is not held.
@@ -173,30 +221,33 @@ impl Control for CongestionSignal {
             Signal::Timeout => sign == SenderSignal::Timeout,
             Signal::LossOrMark => true,
         };
-        let (best, worst) = (self.priorities(true, cx.now).min(), self.priorities(true, cx.now).max());
-        let (Some(best), Some(worst)) = (best, worst) else { return };
+        let (Some(best), Some(&(worst, _))) = (self.best(), self.open.last()) else { return };
         if !counts {
             return;
         }
+        self.age(cx.now);
         let from = match self.hold {
             Hold::Lower => best + 1,
             Hold::Worst => worst.max(best + 1),
         };
-        for (f, m) in self.members.iter_mut().enumerate() {
-            if m.alive && m.is_open() && m.priority(self.aging, cx.now) >= from {
-                m.close(cx.now);
-                cx.close(f);
-            }
+        let mut out: Vec<usize> = self.open.range((from, 0)..).map(|o| o.1).collect();
+        out.sort_unstable();
+        for flow in out {
+            self.unlist(flow);
+            self.members[flow].close(cx.now);
+            self.list(flow, cx.now);
+            cx.close(flow);
         }
         self.wait_for_quiet(cx.now);
         self.sleep(cx);
     }
     fn on_wake(&mut self, cx: &mut ControlCx<'_>) {
+        self.age(cx.now);
         if self.quiet_at <= cx.now {
             self.release_next(cx);
         }
         // Flows that aging has made as good as the best continue with it.
-        if let Some(best) = self.priorities(true, cx.now).min() {
+        if let Some(best) = self.best() {
             self.release_to(best, cx);
         }
         self.sleep(cx);

@@ -11,10 +11,12 @@
 //! written into the packets.
 
 use super::{Acks, Controller, Member, PRIORITIES};
+use fairlane_engine::steps::log_step;
 use fairlane_net::{Control, ControlCx, Problem};
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Time slots let the flows of a node send one at a time, round robin, for a number of slots that depends on the priority (yang2001, section 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,9 +90,13 @@ impl Controller for TimeSlotsParams {
             RingOrder::Interleaved => ring.sort_by_key(|&f| numbers[f]),
             RingOrder::Priority => ring.sort_by_key(|&f| priorities[f]),
         }
+        let mut places = vec![0; ring.len()];
+        (0..).zip(&ring).for_each(|(place, &f)| places[f] = place);
         TimeSlots {
             members: Member::all(priorities),
             ring,
+            places,
+            unfinished: BTreeSet::new(),
             at: 0,
             early: None,
             open: None,
@@ -107,6 +113,10 @@ pub struct TimeSlots {
     members: Vec<Member>,
     /// Flows in the order of the ring.
     ring: Vec<usize>,
+    /// Place of each flow in the ring.
+    places: Vec<usize>,
+    /// Places of the flows that have begun and are not over.
+    unfinished: BTreeSet<usize>,
     /// Place of the ring from which the next turn is given.
     at: usize,
     /// A flow that had its turn before its place came.
@@ -122,8 +132,8 @@ impl TimeSlots {
     /// The turn goes to the next unfinished flow. An idle ring gives it to a newcomer, which is then passed over once.
     fn turn(&mut self, cx: &mut ControlCx<'_>) {
         let n = self.ring.len();
-        let alive = |place: &usize| self.members[self.ring[*place]].alive;
-        let mut places = (0..n).map(|k| (self.at + k) % n).filter(alive);
+        log_step(self.unfinished.len());
+        let mut places = self.unfinished.range(self.at..).chain(self.unfinished.range(..self.at)).copied();
         let (first, second) = (places.next(), places.next());
         let early = |place: usize| self.early == Some(self.ring[place]);
         let next = if first.is_some_and(early) { second.or(first) } else { first };
@@ -165,6 +175,7 @@ impl Control for TimeSlots {
         let m = &mut self.members[flow];
         m.alive = true;
         m.close(cx.now);
+        self.unfinished.insert(self.places[flow]);
         if self.open.is_none() {
             // After all that begin at this instant.
             cx.wake_at(cx.now);
@@ -172,6 +183,7 @@ impl Control for TimeSlots {
     }
     fn on_finish(&mut self, flow: usize, cx: &mut ControlCx<'_>) {
         self.members[flow].alive = false;
+        self.unfinished.remove(&self.places[flow]);
         if self.open == Some(flow) {
             self.turn(cx);
         }
