@@ -39,9 +39,9 @@ enum Place {
     Old,
 }
 
-#[derive(Clone, Debug)]
-struct Slot<L> {
-    fifo: Fifo<L>,
+/// Turn of a queue. Turns lie together: where many flows share a quantum, most of them are looked at for each packet.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
     /// Bytes it may still send in its turn (credits, section 4).
     credit: i64,
     place: Place,
@@ -56,7 +56,8 @@ pub(crate) struct FlowQueues<L> {
     pattern: Fifo<L>,
     /// Slot + 1 by name.
     slot_of: Vec<u32>,
-    slots: Vec<Slot<L>>,
+    fifos: Vec<Fifo<L>>,
+    turns: Vec<Turn>,
     /// Bytes waiting by slot.
     bytes: Vec<u64>,
     /// Queues that hold packets, by their bytes; none until the longest is first sought.
@@ -79,7 +80,8 @@ impl<L: Law> FlowQueues<L> {
         Self {
             pattern,
             slot_of: vec![0; names],
-            slots: vec![],
+            fifos: vec![],
+            turns: vec![],
             bytes: vec![],
             by_bytes: None,
             links: Links::new(0),
@@ -109,7 +111,7 @@ impl<L: Law> FlowQueues<L> {
     /// True if queue `name` is in use: holds packets, or has not been found empty yet.
     #[inline]
     pub(crate) fn in_use(&self, name: usize) -> bool {
-        self.slot_of.get(name).is_some_and(|&s| s > 0 && self.slots[s as usize - 1].place != Place::Nowhere)
+        self.slot_of.get(name).is_some_and(|&s| s > 0 && self.turns[s as usize - 1].place != Place::Nowhere)
     }
 
     /// Numbers of new and old flows.
@@ -119,7 +121,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// The laws of all queues made so far.
     pub(crate) fn laws(&self) -> impl Iterator<Item = &L> {
-        self.slots.iter().map(|s| s.fifo.law())
+        self.fifos.iter().map(Fifo::law)
     }
 
     #[inline]
@@ -135,23 +137,24 @@ impl<L: Law> FlowQueues<L> {
         if self.slot_of.len() <= name {
             self.slot_of.resize(name + 1, 0);
         }
-        self.slots.push(Slot { fifo: self.pattern.clone(), credit: 0, place: Place::Nowhere, bulk: false, name: name as u32 });
+        self.fifos.push(self.pattern.clone());
+        self.turns.push(Turn { credit: 0, place: Place::Nowhere, bulk: false, name: name as u32 });
         self.bytes.push(0);
         self.links.grow();
-        self.slot_of[name] = self.slots.len() as u32;
-        self.slots.len() - 1
+        self.slot_of[name] = self.fifos.len() as u32;
+        self.fifos.len() - 1
     }
 
     /// True if packets wait in slot `i`; they may have no bytes.
     #[inline]
     fn waits(&self, i: usize) -> bool {
-        self.slots[i].fifo.backlog().pkts > 0
+        self.fifos[i].backlog().pkts > 0
     }
 
     /// Calls slot `i` and brings the books up to date.
     #[inline]
     fn with<R>(&mut self, i: usize, f: impl FnOnce(&mut Fifo<L>) -> R) -> R {
-        let fifo = &mut self.slots[i].fifo;
+        let fifo = &mut self.fifos[i];
         let before = fifo.backlog();
         let r = f(fifo);
         let after = fifo.backlog();
@@ -167,7 +170,7 @@ impl<L: Law> FlowQueues<L> {
     }
 
     fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares) {
-        let s = &mut self.slots[i];
+        let s = &mut self.turns[i];
         if s.bulk != is {
             s.bulk = is;
             shares.bulk(s.name as usize, is);
@@ -176,9 +179,9 @@ impl<L: Law> FlowQueues<L> {
 
     /// Takes slot `i` out of a list; it may come back as a new flow.
     fn retire(&mut self, i: usize, shares: &mut impl Shares) {
-        let list = if self.slots[i].place == Place::New { &mut self.new } else { &mut self.old };
+        let list = if self.turns[i].place == Place::New { &mut self.new } else { &mut self.old };
         self.links.remove(list, i);
-        self.slots[i].place = Place::Nowhere;
+        self.turns[i].place = Place::Nowhere;
         self.set_bulk(i, false, shares);
     }
 
@@ -191,10 +194,10 @@ impl<L: Law> FlowQueues<L> {
         if !self.waits(i) {
             return;
         }
-        match self.slots[i].place {
+        match self.turns[i].place {
             Place::Nowhere => {
                 let quantum = shares.quantum(name, self.quantum);
-                let s = &mut self.slots[i];
+                let s = &mut self.turns[i];
                 s.place = Place::New;
                 s.credit = quantum;
                 self.links.push(&mut self.new, i);
@@ -208,7 +211,7 @@ impl<L: Law> FlowQueues<L> {
     #[cold]
     pub(crate) fn refuse(&mut self, name: usize, p: Packet, cx: &mut QCx<'_>) {
         let i = self.slot(name);
-        self.slots[i].fifo.refuse(p, cx);
+        self.fifos[i].refuse(p, cx);
     }
 
     /// Once the link has asked in vain, every queue has been found empty and has left its list.
@@ -217,7 +220,7 @@ impl<L: Law> FlowQueues<L> {
         if S::FORGETS_WHEN_IDLE && self.held.pkts == 0 && now >= self.idle_at {
             while let Some(i) = self.new.first().or_else(|| self.old.first()) {
                 step(1);
-                self.slots[i].fifo.law_mut().on_empty(self.idle_at);
+                self.fifos[i].law_mut().on_empty(self.idle_at);
                 self.retire(i, shares);
             }
         }
@@ -229,31 +232,32 @@ impl<L: Law> FlowQueues<L> {
         loop {
             let i = self.new.first().or_else(|| self.old.first())?;
             step(1);
-            if self.slots[i].credit <= 0 {
-                self.slots[i].credit += shares.quantum(self.slots[i].name as usize, self.quantum);
+            let turn = &mut self.turns[i];
+            if turn.credit <= 0 {
+                turn.credit += shares.quantum(turn.name as usize, self.quantum);
                 self.make_old(i, shares);
                 continue;
             }
             let sent = if self.waits(i) {
                 if L::USES_OTHER_BACKLOG {
                     let others = self.held.bytes - self.bytes[i];
-                    self.slots[i].fifo.law_mut().other_backlog(others);
+                    self.fifos[i].law_mut().other_backlog(others);
                 }
                 self.with(i, |fifo| fifo.dequeue(cx))
             } else {
-                self.slots[i].fifo.law_mut().on_empty(cx.now);
+                self.fifos[i].law_mut().on_empty(cx.now);
                 None
             };
             let Some(p) = sent else {
                 // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
-                if self.slots[i].place == Place::New && !(self.leave_new && self.old.first().is_none()) {
+                if self.turns[i].place == Place::New && !(self.leave_new && self.old.first().is_none()) {
                     self.make_old(i, shares)
                 } else {
                     self.retire(i, shares)
                 }
                 continue;
             };
-            self.slots[i].credit -= i64::from(p.len);
+            self.turns[i].credit -= i64::from(p.len);
             if self.held.pkts == 0 {
                 self.idle_at = cx.now + self.rate.tx_time(u64::from(p.len));
             }
@@ -264,12 +268,12 @@ impl<L: Law> FlowQueues<L> {
     /// Slot `i`, the first of its list, becomes the last of the old ones.
     #[inline]
     fn make_old(&mut self, i: usize, shares: &mut impl Shares) {
-        if self.slots[i].place == Place::Old {
+        if self.turns[i].place == Place::Old {
             return self.links.rotate(&mut self.old);
         }
         self.links.remove(&mut self.new, i);
         self.links.push(&mut self.old, i);
-        self.slots[i].place = Place::Old;
+        self.turns[i].place = Place::Old;
         if self.waits(i) {
             self.set_bulk(i, true, shares);
         }
@@ -279,8 +283,8 @@ impl<L: Law> FlowQueues<L> {
     pub(crate) fn longest(&mut self) -> Option<(usize, u64)> {
         if self.by_bytes.is_none() {
             let mut longest = MinHeap::default();
-            step(self.slots.len());
-            (0..self.slots.len()).filter(|&i| self.waits(i)).for_each(|i| longest.set(i, Reverse(self.bytes[i])));
+            step(self.fifos.len());
+            (0..self.fifos.len()).filter(|&i| self.waits(i)).for_each(|i| longest.set(i, Reverse(self.bytes[i])));
             self.by_bytes = Some(Box::new(longest));
         }
         self.by_bytes.as_ref()?.first().map(|(Reverse(bytes), i)| (i, bytes))
@@ -291,19 +295,19 @@ impl<L: Law> FlowQueues<L> {
     #[cold]
     pub(crate) fn drop_from_longest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
         let (i, _) = self.longest()?;
-        let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
+        let n = (self.fifos[i].backlog().pkts / 2).min(batch).max(1);
         for _ in 0..n {
             if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {
                 cx.drop(p, DropReason::Evicted);
             }
         }
-        Some(self.slots[i].fifo.law_mut())
+        Some(self.fifos[i].law_mut())
     }
 
     /// Every law's periodic update; they all keep the same time.
     pub(crate) fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let mut next = self.pattern.on_timer(cx);
-        for i in 0..self.slots.len() {
+        for i in 0..self.fifos.len() {
             step(1);
             let due = self.with(i, |fifo| fifo.on_timer(cx));
             next = next.into_iter().chain(due).min();

@@ -2,20 +2,20 @@
 
 const NONE: u32 = u32::MAX;
 
-/// The links of all queues; each is in at most one list.
+/// The links of all queues, before and after each; a queue is in at most one list. The last queue of a list links to the first, so that to
+/// rotate is to begin with the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links(Vec<[u32; 2]>);
 
-/// The ends of one list.
+/// The first queue of one list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     head: u32,
-    tail: u32,
 }
 
 impl Default for List {
     fn default() -> Self {
-        Self { head: NONE, tail: NONE }
+        Self { head: NONE }
     }
 }
 
@@ -42,35 +42,36 @@ impl Links {
     #[inline]
     pub(crate) fn push(&mut self, list: &mut List, i: usize) {
         let n = i as u32;
-        self.0[i] = [list.tail, NONE];
-        match list.tail {
-            NONE => list.head = n,
-            tail => self.0[tail as usize][1] = n,
-        }
-        list.tail = n;
+        let Some(first) = list.first() else {
+            (self.0[i], list.head) = ([n, n], n);
+            return;
+        };
+        let last = self.0[first][0];
+        self.0[i] = [last, list.head];
+        self.0[first][0] = n;
+        self.0[last as usize][1] = n;
     }
 
     /// Queue `i` leaves the list that it is in.
     #[inline]
     pub(crate) fn remove(&mut self, list: &mut List, i: usize) {
         let [before, after] = self.0[i];
-        match before {
-            NONE => list.head = after,
-            b => self.0[b as usize][1] = after,
+        if after as usize == i {
+            list.head = NONE;
+            return;
         }
-        match after {
-            NONE => list.tail = before,
-            a => self.0[a as usize][0] = before,
+        self.0[before as usize][1] = after;
+        self.0[after as usize][0] = before;
+        if list.head as usize == i {
+            list.head = after;
         }
     }
 
     /// The first becomes the last.
     #[inline]
     pub(crate) fn rotate(&mut self, list: &mut List) {
-        if list.head != list.tail {
-            let i = list.head as usize;
-            self.remove(list, i);
-            self.push(list, i);
+        if let Some(first) = list.first() {
+            list.head = self.0[first][1];
         }
     }
 
@@ -80,7 +81,8 @@ impl Links {
         std::iter::from_fn(move || {
             let i = at;
             (i != NONE).then(|| {
-                at = self.0[i as usize][1];
+                let after = self.0[i as usize][1];
+                at = if after == list.head { NONE } else { after };
                 i as usize
             })
         })

@@ -57,7 +57,7 @@ pub(crate) struct Hosts {
     /// Bulk flows from and to each address.
     bulk: Vec<[u32; 2]>,
     /// Remainders of earlier divisions of a queue's quantum.
-    rest: Vec<i64>,
+    rest: Vec<u32>,
 }
 
 impl Hosts {
@@ -77,9 +77,9 @@ impl Hosts {
 
     /// Flows that share the turn of the host with queue `i`.
     #[inline]
-    fn load(&self, i: usize) -> i64 {
+    fn load(&self, i: usize) -> u32 {
         let side = |k: usize| if self.counts[k] { self.bulk.get(self.ends[i][k] as usize).map_or(0, |b| b[k]) } else { 0 };
-        i64::from(side(0).max(side(1)).max(1))
+        side(0).max(side(1)).max(1)
     }
 }
 
@@ -90,9 +90,15 @@ impl Shares for Hosts {
     #[inline]
     fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
         // What a division leaves over is given later, so that hosts with many flows get their share to the byte.
-        let (load, rest) = (self.load(i), self.rest[i]);
-        self.rest[i] = (quantum + rest) % load;
-        (quantum + rest) / load
+        let (load, rest) = (self.load(i), &mut self.rest[i]);
+        // A quantum has 32 bits, and so have a load and what is left over.
+        let all = quantum as u64 + u64::from(*rest);
+        let (share, over) = match u32::try_from(all) {
+            Ok(all) => (u64::from(all / load), all % load),
+            Err(_) => (all / u64::from(load), (all % u64::from(load)) as u32),
+        };
+        *rest = over;
+        share as i64
     }
 
     #[inline]
