@@ -8,7 +8,7 @@ use fairlane_units::Time;
 
 /// Bounds of the number of buckets, powers of two: the words that mark the occupied ones are searched one by one.
 const BUCKETS: std::ops::RangeInclusive<usize> = 4096..=16_384;
-/// Slots for each bucket: as many events as a bucket is to have, if each slot has one.
+/// Slots for each bucket.
 const SLOTS: usize = 8;
 /// Refills between two reviews of the bucket width.
 const REVIEW: u32 = 512;
@@ -252,15 +252,16 @@ impl<K: Key> Wheel<K> {
         self.crowded |= self.near.len() - same > CROWD;
     }
 
-    /// Widens buckets that are nearly empty, and narrows full ones.
+    /// Widens buckets that are nearly empty, and narrows full ones. The events of a bucket are known in order, so that those next can be
+    /// prefetched.
     #[cold]
     fn review(&mut self) {
         let mean = self.refilled / self.refills as usize;
         (self.refills, self.refilled, self.crowded) = (0, 0, false);
         let shift = match mean {
-            0..=1 => self.shift + 2,
-            2..=3 => self.shift + 1,
-            17.. => self.shift.saturating_sub((mean / 8).ilog2()),
+            0..=7 => self.shift + 2,
+            8..=15 => self.shift + 1,
+            64.. => self.shift.saturating_sub((mean / 32).ilog2()),
             _ => return,
         };
         let shift = shift.clamp(*SHIFT.start(), *SHIFT.end());
