@@ -29,7 +29,7 @@ def cases() -> dict[str, Case]:
     """Returns all cases by name: the rate of links, flows that begin at once, the window of each TCP, flows and packets in each queue."""
     p = benchmarks.scenarios()
     rates = {rate: {"topology.fat_tree.rate": rate, "duration": t} for rate, t in _RATES.items()}
-    starts = {f"{n} flows": {"flows.tcp.count": n} for n in (1_000, 10_000, 100_000)}
+    starts = {f"{n} flows": _starts(n) for n in (1_000, 10_000, 100_000)}
     found = [Case("rate", p["P6"], rates), Case("starts", p["P9"], starts)]
     found += [Case(cc, p["P8"], {s: _window(cc, s, *v) for s, v in _PATHS.items()}) for cc in _names("cc")]
     queue = Path(str(files("fairlane").joinpath("scenarios", "growth.toml")))
@@ -41,12 +41,18 @@ _RATES = {"10Gbit/s": "1ms", "100Gbit/s": "100us", "400Gbit/s": "50us"}
 """Rates of the links of P6, and how long a run is."""
 _PATHS = {"120Mbit/s": ("60s", "500p"), "1200Mbit/s": ("12s", "5000p"), "12Gbit/s": ("4s", "50000p")}
 """Rates of the path of P8, with the length of a run and the buffer: the window is in proportion."""
+_SHARE = 10
+"""Rate of the link of P9 for each flow, kbit/s."""
 _FLOWS_RATE = 15_000
 """Rate of all flows before the queue together, Mbit/s."""
 
 
 def _names(kind: str) -> list[str]:
     return sorted(set(known(kind).values()))
+
+
+def _starts(n: int) -> dict[str, Any]:
+    return {"flows.tcp.count": n, "links.line.rate": f"{_SHARE * n}kbit/s"}
 
 
 def _window(cc: str, rate: str, duration: str, buffer: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from .output import emit, emit_json, line_width, plugin_option
 @click.option(
     "--against",
     type=click.Choice(["ns2", "ns3", "htsim"]),
-    help="Alternate with another simulator and compare (htsim: P5, P6, P7; else P1, P2).",
+    help="Alternate with another simulator (htsim: P5, P6, P7).",
 )
 @plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: str | None) -> None:
