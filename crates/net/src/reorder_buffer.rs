@@ -8,6 +8,7 @@
 
 use crate::packet::Packet;
 use fairlane_engine::Slot;
+use fairlane_engine::steps::log_step;
 use fairlane_units::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -76,6 +77,7 @@ impl ReorderBuffer {
 
     /// Keeps a packet until `at`. Returns whether an event is needed then.
     pub(crate) fn hold(&mut self, pkt: Packet, number: u64, at: Time) -> bool {
+        log_step(self.held.len());
         self.held.push(Reverse(Held { at, number, pkt }));
         self.arm(at)
     }
@@ -100,6 +102,7 @@ impl ReorderBuffer {
         if self.held.peek()?.0.at > now {
             return None;
         }
+        log_step(self.held.len());
         self.held.pop().map(|h| (h.0.pkt, h.0.number))
     }
 
