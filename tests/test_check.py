@@ -38,7 +38,7 @@ def test_a_crate_below_the_registry_runs_the_tests_of_all_algorithms():
     assert record[2:] == ["--package=fairlane-scenario", "--test=golden"]
     assert all_of_them[-3:] == ["queues::", "registry::", "series::"]
     (tests,) = check.commands(["linux"])
-    assert tests[-2:] == ["tests/test_tc.py", "python/fairlane/linux"]
+    assert "tests/test_tc.py" in tests and tests[-1] == "python/fairlane/linux"
 
 
 def test_modules_of_all_algorithms_exist():

@@ -56,7 +56,8 @@ def test_study(path, tmp_path):
 def test_tuning(path, tmp_path):
     pytest.importorskip("optuna")
     found = Tuning.from_file(path).run(tmp_path / "out")
-    assert found.met and not found.warnings
+    # The defaults are recommended where the best of the search is within chance of them.
+    assert found.met and [str(w) for w in found.warnings] == ["the search found nothing clearly better than calls_first with its defaults"]
     assert found.chosen.label == "calls_first" and "worse" not in {v.word for v in found.verdicts}
 
 

@@ -145,5 +145,5 @@ def test_the_queue_of_a_station_is_compared_as_that_of_a_link(capsys):
 
 def test_tc_leaves_the_rate_of_a_station_to_the_air(capsys):
     assert invoke(["tc", str(ROOT / "examples" / "wireless_house.toml")]) == 0
-    output = capsys.readouterr().out.split("# link ap-home")[1]
-    assert "fq_codel" in output and "htb" not in output.split("# link")[0].split("see tc")[0]
+    output = capsys.readouterr().out.split("# ap-home: ")[1]
+    assert "fq_codel" in output and "htb" not in output.split("# see tc")[0]

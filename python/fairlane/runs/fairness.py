@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..base.metrics import jain
-from .groups import members
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ def competitors(result: ResultData) -> list[Competitors]:
     first = _first_run(result, "flows") if result.rows_of == "flows" else {}
     if not {"goodput", "fair_share"} <= set(first):
         return []
-    groups = {f: g for g, own in members(result).items() for f in own}
     described: Mapping[str, Any] = result.description.get("flows") or {}
+    groups = {f: _group(f, described) for f in first["flow"]}
     links = _first_run(result, "links")
     at: dict[float, list[int]] = {}
     for i, fair in enumerate(first["fair_share"]):
@@ -64,6 +63,14 @@ def competitors(result: ResultData) -> list[Competitors]:
                 own = tuple(dict.fromkeys(groups.get(f, f) for f in flows))
                 out.append(Competitors("" if merged else names[0], own, tuple(flows), len(flows) == len(rows)))
     return out
+
+
+def _group(flow: str, described: Mapping[str, Any]) -> str:
+    """Returns the table under `flows` that makes a flow; its name begins with that of the table."""
+    name = flow
+    while name and name not in described:
+        name = name.rpartition(".")[0]
+    return name or flow
 
 
 def _first_run(result: ResultData, table: str) -> Mapping[str, Sequence[Any]]:
