@@ -36,9 +36,7 @@ impl Voice {
             }
         }
         let best = best.or(at(last, late(c, last)));
-        // The model is of speech with gaps (clause 7.5); where nothing arrives there is none.
-        let rating = if arrived == 0 { 0.0 } else { best.rating };
-        Self { calls: 1, rating, mos: mos(rating), delay: best.delay.as_secs_f64(), discarded: best.late / all }
+        Self { calls: 1, rating: best.rating, mos: mos(best.rating), delay: best.delay.as_secs_f64(), discarded: best.late / all }
     }
 
     pub(super) fn add(&mut self, o: &Self) {
