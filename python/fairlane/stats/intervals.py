@@ -48,6 +48,8 @@ class Interval(_Bounds):
 
     >>> print(interval([9.1e6, 9.2e6, 9.3e6], unit="bit/s"))
     9.20 ± 0.25 Mbit/s (95 %, 3 runs)
+    >>> print(interval([0.01, 0.02, 0.09], within=(0.0, 1.0), unit="1"))
+    0.040 (0.0042 to 0.29; 95 %, 3 runs)
     >>> interval([1.0, 2.0, 3.0, 4.0]).half_width
     2.054...
     >>> f"{interval([0.01, 0.02, 0.09], within=(0.0, 1.0)):.3f}"
@@ -96,7 +98,9 @@ class Interval(_Bounds):
             return "no value"
         runs = "1 run" if self.n == 1 else f"{self.n} runs"
         sure = "" if self.low is None else f"{100 * self.confidence:g} %, "
-        return f"{quantity(self, self.unit)} ({sure}{runs})"
+        value, uneven, rest = quantity(self, self.unit).partition(" (")
+        ends, _, unit = rest.partition(")")
+        return f"{value}{unit} ({ends}; {sure}{runs})" if uneven else f"{value} ({sure}{runs})"
 
     def _repr_html_(self) -> str:
         value, _, note = str(self).rpartition(" (")
