@@ -19,7 +19,6 @@ class Nowak2009(Studies):
     minutes = 1.5
     tables = ("shares", "fig1_fig2", "reference_run")
     seeds = tuple(range(1, 7))
-    quick_seeds = (1, 2)
     alternative_seeds = (1, 2, 3)
     reference = SAME
 

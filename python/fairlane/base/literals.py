@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import Any
 
 SI = {
@@ -27,7 +28,12 @@ def quantity(value: Any) -> tuple[float, str] | None:
         return None
     if isinstance(value, (int, float)):
         return (float(value), "") if math.isfinite(value) else None
-    m = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    return _of_text(value) if isinstance(value, str) else None
+
+
+@lru_cache(maxsize=65536)
+def _of_text(text: str) -> tuple[float, str] | None:
+    m = _QUANTITY.fullmatch(text)
     return (float(m[1]), m[2]) if m and m[2] in SI else None
 
 

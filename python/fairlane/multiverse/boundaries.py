@@ -77,6 +77,15 @@ class _Split:
         return Boundary(self.open.name, self._value(inside), "above" if inside else "below", there, other, where, n)
 
 
+def _numbers(o: Open, settings: Sequence[Mapping[str, Value]]) -> list[float]:
+    """The values of a parameter as numbers, each different one converted once."""
+    values = [s[o.name] for s in settings]
+    known = {(type(v), v): 0.0 for v in values}
+    for kind, v in known:
+        known[kind, v] = o.number(v)
+    return [known[type(v), v] for v in values]
+
+
 def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
     """Returns the ways of cutting a parameter in two that the settings distinguish."""
     there = np.unique(x)
@@ -125,7 +134,7 @@ def changes_at(
     total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
     if len(y) < 2 * _LEAST or total < 1e-12:
         return Boundaries((), 0.0)
-    x = np.array([[o.number(settings[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
+    x = np.array([_numbers(o, [settings[i] for i in heard]) for o in opens]).reshape(len(opens), len(heard)).T
     rng = np.random.default_rng(seed)
     found: list[tuple[float, Boundary]] = []
     within = _grown(opens, x, y, {}, DEPTH, rng, found)
@@ -244,7 +253,7 @@ def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], valu
         return {o.name: 0.0 for o in opens}
     out = {}
     for o in opens:
-        x = np.array([o.number(settings[i][o.name]) for i in heard])
+        x = np.array(_numbers(o, [settings[i] for i in heard]))
         if isinstance(o.over, Levels):
             groups = [y[x == v] for v in np.unique(x)]
             between = sum(len(g) * (g.mean() - y.mean()) ** 2 for g in groups) / len(y)

@@ -60,15 +60,15 @@ def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENC
     >>> round(s.low, 3), round(s.high, 3)
     (0.212, 0.4)
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # scipy.stats takes a second to import
 
     heard = [float(x) for x in outcomes if x is not None]
     n = len(heard)
     if not n:
         return None
     k, rest = math.fsum(heard), (1 - confidence) / 2
-    low = 0.0 if k <= 0 else float(beta.ppf(rest, k, n - k + 1))
-    high = 1.0 if k >= n else float(beta.ppf(1 - rest, k + 1, n - k))
+    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, rest))
+    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - rest))
     return Share(min(1.0, k / n), low, high, n)
 
 

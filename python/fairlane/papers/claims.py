@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -117,15 +118,21 @@ class Judged:
 
 def read_claims(path: Path) -> list[Claim]:
     """The claims of a ``claims.toml``; their experiments get the study's key, which is the name of its folder."""
-    key = path.resolve().parent.name
+    at = path.stat() if path.is_file() else None
+    return list(_claims(path, path.resolve().parent.name, at and (at.st_mtime_ns, at.st_size)))
+
+
+@lru_cache(maxsize=64)
+def _claims(path: Path, key: str, version: tuple[int, int] | None) -> tuple[Claim, ...]:
+    """The claims of a file; `version` changes with it."""
     entries = tree_of(*read_scenario(path))["claim"]
-    return [
+    return tuple(
         Claim(
             e["id"], e["statement"], tuple(f"{key}/{x}" for x in e["experiments"]), Check(e["check"]), e["published"],
             e.get("expect", "hold"), e.get("why", ""), e.get("main", ""), e.get("inconsistent", ""),
         )
         for e in entries
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def in_paper_setup(claim: Claim, tables: Tables, replications: Sequence[Tables]) -> Judged:

@@ -292,7 +292,7 @@ class Paper(ABC):
     minutes: float = 1.0
     """About how long all of it takes on two cores, for lists and for the time left of `reproduce all`."""
     seeds: tuple[int, ...] = tuple(range(1, 11))
-    quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
+    quick_seeds: tuple[int, ...] = (1, 2)
     alternative_seeds: tuple[int, ...] = (1, 2)
     setting_seeds: tuple[int, ...] = (1,)
     """The replications of each setting: few, because there are many settings."""
