@@ -235,9 +235,9 @@ def test_full_standard_output(dumbbell):
 # --- one answer that leads on ---------------------------------------------------------------------------------
 
 ANSWERS = [
+    (["compare", "a.toml", "b.toml"], 'unexpected argument "b.toml": one scenario can be given, and a.toml is'),
     (["compare", "--queues", "red", "codel"], 'unexpected argument "codel": separate values with commas: --queues red,codel'),
     (["compare", "--tcp", "cubic", "bbr"], 'unexpected argument "bbr": separate values with commas: --tcp cubic,bbr'),
-    (["compare", "dumbbell.toml"], "a scenario is an option, --scenario dumbbell.toml"),
     (["plot", "cwnd", "dumbbell.toml"], "the plot kind comes last: fairlane plot dumbbell.toml cwnd"),
     (["plot", "window", "here"], "the plot kind comes last: fairlane plot here window"),
     (["plot", "dumbbell.toml"], "which plot? fairlane plot dumbbell.toml KIND"),

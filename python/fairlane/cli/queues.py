@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 
 
-@click.command(context_settings={"allow_extra_args": True})
+@click.command(context_settings={"allow_extra_args": True}, options_metavar="[FILE] [OPTIONS]")
 @click.option(
     "--queues", "queues", multiple=True, metavar="LIST", shell_complete=completion.each(("queue",)),
     help="Queues such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.  "
@@ -42,7 +42,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
     "--scenario",
     metavar="FILE",
     shell_complete=completion.scenarios,
-    help="Compare on this scenario instead of the built-in dumbbell with TCP and UDP.",
+    help="Compare on this scenario instead of the built-in dumbbell with TCP and UDP; the same as FILE.",
 )
 @click.option(
     "--link", metavar="NAME", shell_complete=completion.links,
@@ -114,12 +114,17 @@ def compare(
     All variants use the same seeds, so differences are paired; each has a confidence interval. Several of
     --queues, --tcp and --vary give all combinations.
 
-    Without --scenario: five TCP flows (NewReno) and a UDP stream at half the rate of their common 10 Mbit/s, 20 ms link.
+    Without FILE: five TCP flows (NewReno) and a UDP stream at half the rate of their common 10 Mbit/s, 20 ms link.
     docs/guides/comparing.md shows how to write queues, congestion controls and levels.
     """
-    if extra := click.get_current_context().args:
+    context = click.get_current_context()
+    extra = context.args
+    if extra and scenario is None and Path(extra[0]).suffix in (".toml", ".json"):
+        scenario = context.params["scenario"] = extra.pop(0)
+        context.set_parameter_source("scenario", click.core.ParameterSource.COMMANDLINE)
+    if extra:
         if Path(extra[0]).suffix in (".toml", ".json"):
-            raise click.UsageError(f'unexpected argument "{extra[0]}": a scenario is an option, --scenario {extra[0]}')
+            raise click.UsageError(f'unexpected argument "{extra[0]}": one scenario can be given, and {scenario} is')
         option, given = next(((o, v) for o, v in (("--queues", queues), ("--tcp", tcp), ("--vary", vary)) if v), ("--queues", ()))
         raise click.UsageError(f'unexpected argument "{extra[0]}": separate values with commas: {option} {",".join([*given, *extra])}')
     need("study")
@@ -134,7 +139,7 @@ def compare(
     style_of(style)
     changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
     if scenario is not None and (flows is not None or udp is not None):
-        raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
+        raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with a FILE use --set, such as --set flows.tcp.count=9")
     source = scenario if scenario is not None else _built_in(flows, udp)
     if scenario is None and duration is not None and not any(path == "warmup" for path, _ in changes):
         changes.append(("warmup", _sixth(source, changes)))

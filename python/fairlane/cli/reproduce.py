@@ -36,7 +36,7 @@ from .output import emit, emit_json, notes, printed, render, step_bar
     "--why", is_flag=True, help="Add to the page what limited the flows: reruns one seed of up to twelve scenarios with limit tracking."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--out", metavar="DIR", help="Output folder of pages, figures and tables (default: results/KEY; all: results).")
+@click.option("-o", "--out", metavar="DIR", help="Output folder of pages, figures and tables (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 def reproduce(

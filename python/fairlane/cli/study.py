@@ -28,6 +28,7 @@ _WIDTH = 24
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     help="Folder of the results (default: results/NAME). Finished runs in it are not repeated.",

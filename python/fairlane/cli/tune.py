@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", shell_complete=completion.scenarios)
-@click.option("--out", metavar="DIR", help="Output folder (default: results/NAME). Finished runs are kept in it.")
+@click.option("-o", "--out", metavar="DIR", help="Output folder (default: results/NAME). Finished runs are kept in it.")
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Number of settings to try (default: the file's).")
 @seed_options("Replications of each trial", "the file's")
 @click.option("--holdout-seeds", metavar="N|LIST", help="Replications of the held-out test (default: the file's).")

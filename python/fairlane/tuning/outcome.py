@@ -84,6 +84,12 @@ class TuneOutcome:
         return self.held_out[0]
 
     @property
+    def recommended(self) -> str:
+        """The recommended setting in words: "red: max 20p", "codel with its defaults"."""
+        label = self.chosen.label
+        return {"baseline": f"the baseline {label}", "default": f"{label} with its defaults"}.get(self.chosen.kind, label)
+
+    @property
     def warnings(self) -> list[str]:
         """Warnings about the recommendation."""
         out = []
@@ -94,8 +100,7 @@ class TuneOutcome:
             broken = self.chosen_held_out.error or ", ".join(self.broken(self.chosen_held_out))
             out.append(f"on the held-out scenarios and seeds the recommended setting violates the constraints: {broken}")
         if self.chosen.kind != "search":
-            what = f"the baseline {self.chosen.label}" if self.chosen.kind == "baseline" else f"{self.chosen.label} with its defaults"
-            out.append(f"the search found nothing clearly better than {what}")
+            out.append(f"the search found nothing clearly better than {self.recommended}")
         if self.failures:
             n = len(self.failures)
             out.append(f"{n} run{'s' * (n != 1)} failed; the first: {next(iter(self.failures.values())).splitlines()[0]}")
@@ -233,9 +238,12 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) 
             objectives[o.label] = (d, 100 * d.mean / abs(base) if base and d.mean is not None else None)
     if chosen.feasible != rival.feasible:
         good, bad = (chosen, rival) if chosen.feasible else (rival, chosen)
-        why = bad.error or "it violates " + "; ".join(broken(spec, bad))
+        violated = "; ".join(broken(spec, bad))
         word = "better" if good is chosen else "worse"
-        sentence = f"{word} than {who}: {why}" if bad is rival else f"worse than {who}: {why}"
+        if bad is rival:
+            sentence = f"better than {who}, " + (f"which has no result: {bad.error}" if bad.error else f"which violates {violated}")
+        else:
+            sentence = f"worse than {who}: " + (bad.error or f"it violates {violated}")
         return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
     if difference.mean is None:
         sentence = f"not comparable with {who}: neither has a value"
