@@ -15,17 +15,18 @@ pub struct Listed {
     pub aliases: &'static [&'static str],
     /// Description and source.
     pub doc: String,
-    /// JSON Schema of the parameters.
+    /// JSON Schema of the parameters. Those of algorithms inside, such as the queues of a scheduler's classes, are references.
     pub schema: Value,
 }
 
 impl Listed {
     pub(crate) fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str, aliases: &'static [&'static str]) -> Self {
-        let schema = schemars::generate::SchemaSettings::draft2020_12()
-            .with(|s| s.inline_subschemas = true)
-            .into_generator()
-            .into_root_schema_for::<P>();
-        let schema = schema.to_value();
+        // Without a meta-schema, algorithms inside an algorithm stay references ([`parameters`]): inlined, each topology had all queues.
+        let settings = schemars::generate::SchemaSettings::draft2020_12().with(|s| {
+            s.inline_subschemas = true;
+            s.meta_schema = None;
+        });
+        let schema = settings.into_generator().into_root_schema_for::<P>().to_value();
         let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
         Self { kind, name, aliases, doc, schema }
     }

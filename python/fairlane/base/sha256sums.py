@@ -6,10 +6,11 @@ it never names files of a killed process. Without it the files are not checked, 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import FolderError
@@ -18,6 +19,7 @@ from .files import open_file, reason, save_bytes
 
 NAME = "SHA256SUMS"
 _MARK = b"# seal "
+_SOURCE = b"# made from "
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 
 Put = Callable[[str, bytes], Path]
@@ -41,8 +43,24 @@ def read(folder: Path) -> dict[str, str]:
     return {_unescaped(m[3]) if m[1] else m[3]: m[2] for m in found if m}
 
 
-def _text(sums: dict[str, str]) -> bytes:
-    lines = []
+def source_of(folder: Path) -> str:
+    """Returns the digest of what the listed files were made from; "" if it is not known, or if one of them is not as it was written."""
+    try:
+        with open_file(folder / NAME) as f:
+            found = re.search(rb"^" + _SOURCE + rb"([0-9a-f]{64})$", f.read(4096), re.M)
+        return found[1].decode() if found and not faults(folder)[1] else ""
+    except (OSError, SealError):
+        return ""
+
+
+def record_source(folder: Path, digest: str) -> None:
+    """Notes in the list what its files were made from. The next write of any of them removes the note."""
+    with contextlib.suppress(OSError, SealError):
+        save_bytes(folder / NAME, _text(read(folder), digest))
+
+
+def _text(sums: dict[str, str], source: str = "") -> bytes:
+    lines = [(_SOURCE.decode() + source + "\n")] if source else []
     for name, digest in sorted(sums.items()):
         # A name with a line break is escaped as sha256sum does.
         safe = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
@@ -80,7 +98,7 @@ def listed(folder: Path) -> Iterator[Put]:
     try:
         yield put
     except BaseException:
-        with suppress(FolderError):  # the first error is reported, not that of the list
+        with contextlib.suppress(FolderError):  # the first error is reported, not that of the list
             _write(folder, known)
         raise
     _write(folder, known)

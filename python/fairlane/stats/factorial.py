@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy.linalg import cho_factor, cho_solve
 
 from ..errors import FairlaneError, suggest
 from .intervals import ANY, CONFIDENCE, Range, bounded, check_confidence, interval, t_factor
+from .student import f_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,8 +151,8 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     blocks = int(groups.max()) + 1
     if (factor := _cholesky(xc)) is None:
         raise FairlaneError(_confounded(terms, spans, xc, len(y), x.shape[1] + blocks, block))
-    beta = cho_solve(factor, xc.T @ yc)
-    covariance = cho_solve(factor, np.eye(x.shape[1]))
+    beta = _solve(factor, xc.T @ yc)
+    covariance = _solve(factor, np.eye(x.shape[1]))
     residual_df = len(y) - blocks - x.shape[1]
     residual = float(np.sum((yc - xc @ beta) ** 2)) if residual_df else 0.0
     exact = residual_df > 0 and residual <= _DUST * total
@@ -170,7 +170,9 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     if block is not None:
         # Without a block only the common mean remains.
         whole, centred = x - x.mean(axis=0), y - y.mean()
-        rest = centred - whole @ cho_solve(_cholesky(whole), whole.T @ centred)
+        root = _cholesky(whole)
+        assert root is not None  # columns that are independent within the blocks are so without them
+        rest = centred - whole @ _solve(root, whole.T @ centred)
         extra = max(float(np.sum(rest**2)) - residual, 0.0) if total else 0.0
         rows.append(_row(block, blocks - 1, extra, error, residual_df, total, scale))
     for term, (a, b) in zip(terms, spans, strict=True):
@@ -183,11 +185,9 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
 
 
 def _row(term: str, df: int, ss: float, error: float | None, residual_df: int, total: float, scale: float) -> Row:
-    from scipy.special import fdtrc
-
     mean_sq = ss / df if df else None
     f = mean_sq / error if error and mean_sq is not None else None
-    p = None if f is None else float(fdtrc(df, residual_df, f))
+    p = None if f is None else f_above(f, df, residual_df)
     return Row(term, df, ss * scale**2, None if mean_sq is None else mean_sq * scale**2, f, p, ss / total if total else None)
 
 
@@ -331,14 +331,19 @@ def _within(x: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.flo
     return x - (sums / count[:, None])[groups]
 
 
-def _cholesky(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
+def _solve(lower: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solves x'x b = right by the Cholesky factor of x'x."""
+    return np.linalg.solve(lower.T, np.linalg.solve(lower, right))
+
+
+def _cholesky(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Returns the Cholesky factor of x'x; None if columns are dependent. Contrasts are well-conditioned, so squaring is safe."""
     gram = x.T @ x
     try:
-        factor, lower = cho_factor(gram, lower=True)
+        factor = np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:
         return None
-    return None if (np.diag(factor) ** 2 <= 1e-9 * np.diag(gram)).any() else (factor, lower)
+    return None if (np.diag(factor) ** 2 <= 1e-9 * np.diag(gram)).any() else factor
 
 
 def _rank(x: NDArray[np.float64]) -> int:

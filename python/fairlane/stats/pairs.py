@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from ..errors import FairlaneError
 from .intervals import ANY, CONFIDENCE, Estimate, Interval, Range, check_confidence, interval, t_factor
 from .notebook import NotebookSentence
+from .student import below, two_sided
 
 Values = Iterable[float | None]
 
@@ -160,12 +161,10 @@ def _welch(ia: Interval, ib: Interval) -> tuple[float | None, float | None]:
 
 def _test(value: float, se: float, df: float) -> tuple[float, float]:
     """Returns t and its two-sided p-value. Without variation a difference is certain."""
-    from scipy.special import stdtr
-
     if se == 0.0:
         return (0.0, 1.0) if value == 0.0 else (math.copysign(math.inf, value), 0.0)
     t = value / se
-    return t, float(2.0 * stdtr(df, -abs(t)))
+    return t, two_sided(abs(t), df)
 
 
 def _fieller(ia: Interval, ib: Interval, cov: float | None, factor: float | None, n: int) -> Estimate:
@@ -223,8 +222,6 @@ def tost(a: Values, b: Values, margin: float | str, paired: bool = True, confide
     >>> tost([10.1, 9.9, 10.0, 10.2], [10.0, 10.0, 9.9, 10.1], "5%").equivalent
     True
     """
-    from scipy.special import stdtr
-
     if check_confidence(confidence) <= 0.5:
         raise FairlaneError(f"an equivalence test needs a confidence above 0.5, not {confidence!r}")
     level = 2.0 * confidence - 1.0
@@ -237,7 +234,7 @@ def tost(a: Values, b: Values, margin: float | str, paired: bool = True, confide
     if se == 0.0:
         lower, upper = (0.0 if value > -bound else 1.0), (0.0 if value < bound else 1.0)
     else:
-        lower, upper = float(stdtr(df, -(value + bound) / se)), float(stdtr(df, (value - bound) / se))
+        lower, upper = below(-(value + bound) / se, df), below((value - bound) / se, df)
     p = max(lower, upper)
     return Equivalence(p < 1.0 - confidence, bound, found.difference, p, lower, upper, df)
 

@@ -1,6 +1,7 @@
-"""Quantiles of Student's t, for the intervals of every table.
+"""Student's t and the F distribution, for the intervals and the p-values of every table.
 
-scipy would add 140 MB and NumPy for this one function; its other uses are in the extra `study`. `tests/test_stats.py` compares the two.
+scipy would add 140 MB and NumPy for these functions, and a quarter of the start of a study; its other uses are in the extra `study`.
+`tests/test_stats.py` compares the two.
 """
 
 from __future__ import annotations
@@ -21,6 +22,25 @@ def two_sided(t: float, df: float) -> float:
     if x < (a + 1.0) / (a + 2.5):
         return front * _fraction(a, 0.5, x) / a
     return 1.0 - 2.0 * front * _fraction(0.5, a, y)
+
+
+def below(t: float, df: float) -> float:
+    """Returns P(T <= t)."""
+    half = two_sided(abs(t), df) / 2
+    return half if t < 0 else 1.0 - half
+
+
+def f_above(f: float, df: float, of_error: float) -> float:
+    """Returns P(F > f) for f >= 0 and two degrees of freedom: I_x(of_error/2, df/2) at x = of_error/(of_error + df f) (DLMF 8.17.5)."""
+    a, b, scaled = of_error / 2, df / 2, df * f / of_error
+    if scaled == 0.0 or math.isinf(scaled):
+        return 1.0 if scaled == 0.0 else 0.0
+    x, y = 1.0 / (1.0 + scaled), scaled / (1.0 + scaled)
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(scale - a * math.log1p(scaled) - b * math.log1p(1.0 / scaled))
+    if x < (a + 1.0) / (a + b + 2.0):
+        return front * _fraction(a, b, x) / a
+    return 1.0 - front * _fraction(b, a, y) / b
 
 
 def _ratio(a: float) -> float:

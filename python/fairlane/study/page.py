@@ -15,14 +15,12 @@ from ..base.format import number, quantity
 from ..base.seeds import seed_range, seed_words
 from ..errors import FairlaneError
 from ..graphs import inline_network
-from ..look import theme
 from ..look.rerun import MOST_SCENARIO, Rerun, code_warning
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Charts
 from ..runs.summary import limit_section, limits_sheet
 from ..stats import MARGIN, Interval, margin_text
-from ..watch.inset import scripts
 from . import claim_views, combinations, contrast, labels, live, plots, replay, terminal
 from .diagnosis import resolve_base
 from .model import Factor
@@ -43,7 +41,9 @@ def page(result: StudyAnalysis, command: str = "", *, why: bool = False, replays
     """The page as text; `command` is how to repeat it, `replays` are runs that move in it."""
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
-    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.settings is None else ([], [])
+    heads, rows = (
+        terminal.rows(result, len(result.metrics), MOST_COMBINATIONS) if result._done.height and spec.settings is None else ([], [])
+    )
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     drawn, pictures = _pictures(result)
     moving = replay.insets(result, replays)
@@ -59,12 +59,21 @@ def page(result: StudyAnalysis, command: str = "", *, why: bool = False, replays
         factors=[_factor(f) for f in spec.factors if f.name != SETTING],
         metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
-        pictures=pictures, live=Charts(drawn, scripts(moving)), insets=moving,
+        pictures=pictures, live=Charts(drawn, _scripts(moving)), insets=moving,
         whys=whys, limits=limits, of_all=of_all, repeat=_again(result, command),
         means=(heads, rows[:MOST_COMBINATIONS], max(0, len(rows) - MOST_COMBINATIONS), len(spec.factors)),
         margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
         summary=result.summary(), runs=result.runs(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
     )  # fmt: skip
+
+
+def _scripts(moving: Sequence[Any]) -> list[str]:
+    """Returns the scripts that the page must allow for runs that move."""
+    if not moving:
+        return []
+    from ..watch.inset import scripts
+
+    return scripts(moving)
 
 
 def _limits(result: StudyAnalysis, *, why: bool) -> tuple[list[Any], list[Any], bool]:
@@ -129,7 +138,7 @@ def _pictures(result: StudyAnalysis) -> tuple[list[Live], list[dict[str, Any]]]:
         return charts, out
     for plot in plots.specs(result):
         caption = _caption(result, plots.checked(result, plot))
-        saved = svg_link(theme.svg(plots.picture(result, plot)), plot.name)
+        saved = svg_link(plots.drawn(result, plot), plot.name)
         picture = {"title": plot.title, "caption": caption, "saved": saved, "drawn": [], "charts": []}
         if plot.kind in live.KINDS:
             own = live.charts(result, plot, "")

@@ -7,15 +7,17 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 from ..base.cores import available_threads
 from ..base.threads import Pool
 from ..errors import ScenarioError
-from . import selection
+from . import plan_file, selection
 from .diagnosis import Diagnosis, check_metrics, resolve_base, same_combinations
 from .model import Combination, Label, Level, PlugIn, StudySpec, Task, Wanted
 from .one_run import engine, key_of, planned
@@ -50,9 +52,13 @@ class Runs:
             digests = [p.digest for p in plugins]
             self._essence = _hash([combination.essence, wanted, digests, *(["hop probe"] if hop_probe else [])])
 
+    def key(self, seed: int) -> str:
+        """The name of the run of a seed."""
+        return key_of(self._essence, seed)
+
     def task(self, seed: int) -> Task:
         """The run of a seed."""
-        key, resolved = key_of(self._essence, seed), self._combination.resolved
+        key, resolved = self.key(seed), self._combination.resolved
         return Task(key, resolved, seed, engine(), self._plugins, self._wanted, self._hop_probe, self._limit)
 
 
@@ -68,14 +74,21 @@ class Plan:
         self._plugins = tuple(planned(p) for p in spec.plugins)
         self._runs: dict[int, Runs] = {}
 
+    def key(self, combination: Combination, seed: int) -> str:
+        """The name of the run of a combination and a seed."""
+        return self._runs_of(combination).key(seed)
+
     def task(self, combination: Combination, seed: int) -> Task:
         """The run of a combination and a seed."""
+        return self._runs_of(combination).task(seed)
+
+    def _runs_of(self, combination: Combination) -> Runs:
         runs = self._runs.get(combination.index)
         if runs is None:
             runs = self._runs[combination.index] = Runs(
                 combination, self._wanted(combination), self._plugins, self.spec.hop_probe, self.spec.run_limit
             )
-        return runs.task(seed)
+        return runs
 
     def _wanted(self, combination: Combination) -> Wanted | None:
         """Returns the metrics to keep of a combination; None for all."""
@@ -88,6 +101,29 @@ class Plan:
         for combination in self.combinations:
             for seed in self.spec.seeds:
                 yield combination, self.task(combination, seed)
+
+
+def known_plan(spec: StudySpec, folder: str | PathLike[str]) -> Plan | None:
+    """The plan that a folder has of this very study, whose combinations have no scenarios; None if it must be made.
+
+    A scenario is more than its text if a plug-in takes part, or if a parameter names a file: then the plan is always made.
+    """
+    if spec.plugins or _FILES.search(spec.base) or any(_FILES.search(f"{path} {value}") for path, value in _changes(spec)):
+        return None
+    combinations = plan_file.known(folder, spec, engine())
+    if combinations is None:
+        return None
+    all_indices = list(itertools.product(*(range(len(f.levels)) for f in spec.factors)))
+    return Plan(spec, combinations, same_combinations(spec, combinations, all_indices))
+
+
+_FILES = re.compile(r"\b(trace|file)\b")
+"""Keys of parameters that name files: each `fl-file` of the schema (tests/test_study_again.py)."""
+
+
+def _changes(spec: StudySpec) -> Iterator[tuple[str, Any]]:
+    yield from spec.sets
+    yield from (change for f in (*spec.factors, *spec.ends) for level in f.levels for change in level.sets)
 
 
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -30,10 +31,23 @@ def as_dict(spec: StudySpec, combinations: Iterable[Combination], engine: str) -
             known[shape] = len(layouts)
             layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links), "report": p.reports})
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
-    fields = asdict(spec)
-    # Rare entries are left out where they are empty; `ends` are not needed after the runs.
-    fields = {k: v for k, v in fields.items() if k != "ends" and (v or k not in ("settings", "claims"))}
-    return {"schema": SCHEMA, "engine": engine, "spec": fields, "layouts": layouts, "combinations": rows}
+    return {"schema": SCHEMA, "engine": engine, "spec": _fields(spec), "layouts": layouts, "combinations": rows}
+
+
+def _fields(spec: StudySpec) -> dict[str, Any]:
+    """The study as values that JSON knows. Rare entries are left out where they are empty; `ends` are not needed after the runs."""
+    return {k: v for k, v in asdict(spec).items() if k != "ends" and (v or k not in ("settings", "claims"))}
+
+
+def known(folder: str | PathLike[str], spec: StudySpec, engine: str) -> list[Combination] | None:
+    """The combinations of a folder, without their scenarios, if it was planned for this very study and engine; None if not."""
+    try:
+        tree = load_json(Path(fspath(folder)) / NAME)
+        if tree.get("schema") != SCHEMA or tree.get("engine") != engine or tree.get("spec") != json.loads(json.dumps(_fields(spec))):
+            return None
+        return from_dict(tree)[1]
+    except (OSError, FolderError, ValueError, KeyError, AttributeError, TypeError, IndexError):
+        return None
 
 
 def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Combination], str]:

@@ -83,6 +83,16 @@ def check(spec: StudySpec) -> None:
             raise FairlaneError(f"plot {plot.name or plot.kind!r}: {e}") from None
 
 
+def drawn(result: StudyTables, plot: PlotSpec) -> str:
+    """The picture as SVG, which is drawn once for the page and for the folder."""
+    from ..look.theme import svg
+
+    kept: dict[PlotSpec, str] = result.__dict__.setdefault("_pictures", {})
+    if plot not in kept:
+        kept[plot] = svg(picture(result, plot))
+    return kept[plot]
+
+
 def picture(result: StudyTables, plot: PlotSpec) -> Figure:
     """The picture on white, in rows of at most three panels."""
     import matplotlib as mpl

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..base.cores import available_threads
 from ..errors import FairlaneError, suggest
-from ..runs.result import Result
-from ..watch.inset import Inset, inset, parse_replays
 from .combinations import chosen, meant, named
 from .model import Combination
 from .one_run import load_plugins, planned
 from .plan import resolve_combination
 
 if TYPE_CHECKING:
+    from ..runs.result import Result
+    from ..watch.inset import Inset
     from .model import StudySpec
     from .tables import StudyTables
 
@@ -25,6 +25,10 @@ MOST = 12
 
 def check(spec: StudySpec, replays: Sequence[str]) -> None:
     """Raises what is wrong with the runs that are to move, before anything runs."""
+    if not replays:
+        return
+    from ..watch.inset import parse_replays
+
     for where in parse_replays(replays):
         for name, level in where.items():
             factor = next((f for f in spec.factors if f.name == name), None)
@@ -37,6 +41,10 @@ def check(spec: StudySpec, replays: Sequence[str]) -> None:
 
 def insets(study: StudyTables, replays: Sequence[str]) -> list[Inset]:
     """The runs that are to move: of each the first combination with these levels of which a run is done, and its first seed."""
+    if not replays:
+        return []
+    from ..watch.inset import inset, parse_replays
+
     out = []
     for where in parse_replays(replays):
         combination, seed, fingerprint = _first(study, where)
@@ -49,6 +57,8 @@ def insets(study: StudyTables, replays: Sequence[str]) -> list[Inset]:
 def watched(study: StudyTables, where: Mapping[str, Any] | None = None, most: int = MOST) -> list[tuple[Combination, int, Result]]:
     """The first finished run of each combination, made again with what limits flows watched."""
     from concurrent.futures import ThreadPoolExecutor
+
+    from ..runs.result import Result
 
     firsts = [f for p in chosen(study, where or {}) if (f := _run(study, p)) is not None]
     if not firsts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -168,9 +169,12 @@ class StudyResult(StudyAnalysis):
         """Writes `plots/*.svg` into the folder."""
         from ..base.sha256sums import listed
         from ..look.theme import svg
+        from .claim_views import figures
+        from .plots import drawn, specs
 
         with listed(self.folder) as put:
-            return [put(f"plots/{name}.svg", svg(figure).encode()) for name, figure in self.plots().items()]
+            files = [put(f"plots/{p.name}.svg", drawn(self, p).encode()) for p in specs(self)]
+            return files + [put(f"plots/{name}.svg", svg(figure).encode()) for name, figure in figures(self).items()]
 
     def page(self, path: str | PathLike[str] | None = None, *, why: bool = False, replays: Sequence[str] = (), force: bool = False) -> str:
         """Returns an HTML report that opens offline: what was asked, pictures, what matters, differences, means.
@@ -185,12 +189,44 @@ class StudyResult(StudyAnalysis):
         return kept_text(lambda: page(self, self.command, why=why, replays=replays), path, force=force)
 
     def save(self, *, why: bool = False, replays: Sequence[str] = ()) -> list[Path]:
-        """Writes `index.html` (see `page`), the tables and the pictures into the folder, and says which files those are."""
-        from ..base.sha256sums import listed
+        """Writes `index.html` (see `page`), the tables and the pictures into the folder, and says which files those are.
 
+        Files that are there, whole and made from the same results, are not made again.
+        """
+        from ..base.sha256sums import listed, record_source, source_of
+
+        source = "" if why or replays else self._source()
+        if source and source_of(self.folder) == source:
+            return self._saved()
         with listed(self.folder) as put:
             page = put("index.html", self.page(why=why, replays=replays).encode())
-        return [page, *self.save_tables(), *self.save_plots()]
+        files = [page, *self.save_tables(), *self.save_plots()]
+        if source:
+            record_source(self.folder, source)
+        return files
+
+    def _source(self) -> str:
+        """Returns a digest of everything that the page, the tables and the pictures are made from."""
+        from ..base.files import package_stamp
+        from .store import INDEX
+
+        made = hashlib.sha256(repr((package_stamp(), self.command, self.notes)).encode())
+        try:
+            for name in (plan_file.NAME, INDEX):
+                made.update(hashlib.sha256((self.folder / name).read_bytes()).digest())
+        except OSError:
+            return ""
+        return made.hexdigest()
+
+    def _saved(self) -> list[Path]:
+        """Returns the files that `save` writes."""
+        from .claim_views import file_names
+        from .plots import specs
+
+        tables = [t for t in TABLES if t != "settings.csv" or self.spec.settings is not None]
+        names = [*(p.name for p in specs(self)), *file_names(self.spec.claims, self.spec.settings)]
+        files = [self.folder / n for n in ("index.html", *tables, *(f"plots/{n}.svg" for n in names))]
+        return [f for f in files if f.exists()]
 
     def _repr_html_(self) -> str:
         from .html import study_html

@@ -77,6 +77,11 @@ class Drive:
         for combination in plan.combinations:
             self._settle(combination)
 
+    @property
+    def finished(self) -> bool:
+        """True if the store has every run."""
+        return not self._queue and self.tally.done == self.tally.runs
+
     def notes(self) -> list[str]:
         """Returns notes for the user about the contents of the folder."""
         others = [k for k in self.store if k not in self._of_key]
@@ -126,7 +131,7 @@ class Drive:
     def _add(self, combination: Combination, seeds: list[int], first: int) -> None:
         """More replications of a combination."""
         for i, seed in enumerate(seeds, first):
-            row = Row(combination.index, i, seed, self.plan.task(combination, seed).key)
+            row = Row(combination.index, i, seed, self.plan.key(combination, seed))
             self._rows.append(row)
             self._of_combination[combination.index].append(row)
             twins = self._of_key.setdefault(row.key, [])

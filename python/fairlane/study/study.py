@@ -14,7 +14,7 @@ from ..base.seeds import either
 from . import plan_file
 from .executors import WorkerPool, choose
 from .model import PlotSpec, Precision, StudySpec
-from .plan import Plan, make_plan
+from .plan import Plan, known_plan, make_plan
 from .progress import Tally
 from .reader import read_study, read_text
 from .result import StudyResult
@@ -146,9 +146,10 @@ class Study:
             Interrupted: Ctrl-C; a `KeyboardInterrupt`.
         """
         workers = pool or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
-        plan = self.plan()
+        plan = None if out is None else known_plan(self.spec, out)
+        known, plan = plan is not None, plan or self.plan()
         if out is not None:
-            return self._run(out, plan, workers, progress)
+            return self._run(out, plan, workers, progress, known=known)
         temporary = tempfile.mkdtemp(prefix="fairlane-study-")
         try:
             result = self._run(temporary, plan, workers, progress)
@@ -161,11 +162,17 @@ class Study:
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
         return result
 
-    def _run(self, out: str | PathLike[str], plan: Plan, workers: WorkerPool, progress: StudyProgress | None) -> StudyResult:
+    def _run(
+        self, out: str | PathLike[str], plan: Plan, workers: WorkerPool, progress: StudyProgress | None, *, known: bool = False
+    ) -> StudyResult:
+        """Runs what the folder does not have; the combinations of a `known` plan have no scenarios, which only runs need."""
         tally = Tally()
         with opened(out) as store:
-            plan_file.write(store.folder, self.spec, plan.combinations, plan.engine)
-            drive = Drive(plan, store, tally)
+            drive = Drive(plan, store, tally) if known else None
+            if drive is None or not drive.finished:
+                plan, tally = self.plan() if known else plan, Tally()
+                plan_file.write(store.folder, self.spec, plan.combinations, plan.engine)
+                drive = Drive(plan, store, tally)
             notes = [*plan.warnings, *drive.notes()]
             drive.run(workers, None if progress is None else lambda: progress(tally))
         notes += [n for n in workers.notes if n not in notes]

@@ -63,8 +63,11 @@ def head(result: StudyAnalysis) -> str:
     return f"{result.spec.name}: {settings}{labels.count(len(result.combinations), 'combination')}, {', '.join(parts)}"
 
 
-def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the means: one row per combination with its factors and metrics, and its number of seeds if they differ."""
+def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the means: one row per combination with its factors and metrics, and its number of seeds if they differ.
+
+    The rows of combinations beyond the first `most` are empty: nobody sees them, and the files have all.
+    """
     shown = result.metrics[:most_metrics]
     short = labels.short(result.metrics)
     table: dict[int, dict[str, Interval]] = {}
@@ -73,8 +76,11 @@ def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[s
     counts = dict(result._runs.group_by("combination").len().iter_rows())
     uneven = len(set(counts.values())) > 1
     heads = [*result.factors, *(short[m] for m in shown), *(["seeds"] if uneven else [])]
-    out = []
+    out: list[list[str]] = []
     for combination, per in table.items():
+        if most is not None and len(out) >= most:
+            out += [[]] * (len(table) - len(out))
+            break
         levels = [labels.level(f, result.combinations[combination].labels[f.name]) for f in result.spec.factors]
         out.append([*levels, *(labels.cell(result, m, per[m]) for m in shown), *([str(counts[combination])] if uneven else [])])
     return heads, out
@@ -82,7 +88,7 @@ def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS) -> tuple[list[s
 
 def sheet(result: StudyAnalysis) -> Sheet:
     """The means of the first combinations and metrics, and what else there is."""
-    heads, body = rows(result)
+    heads, body = rows(result, most=MAX_ROWS)
     rest = []
     if len(body) > MAX_ROWS:
         rest.append(labels.count(len(body) - MAX_ROWS, "more combination"))
