@@ -8,22 +8,18 @@ versions lack. What netperf and iperf count is payload, so their rates are goodp
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base.files import read_input
 from ..errors import InputError
 from .event_metrics import Flow
 from .imported import ImportedRun
+from .inputs import document_of
 from .measured import MOST_SAMPLES, Measured, left_out, mean, measured_run, number, quantile, text
 
-LARGEST = 256 << 20
-"""Most bytes of a decompressed file."""
 MOST_SERIES = 10_000
 VERSION = 4
 LONGEST = 1e9
@@ -52,27 +48,6 @@ class _Found:
     scale: float
     about: dict[str, Any]
     children: dict[str, list[float]] = field(default_factory=dict)
-
-
-def document_of(file: Path) -> dict[str, Any]:
-    """Returns the JSON document of a file, which may be compressed by gzip."""
-    data = read_input(file, LARGEST)
-    try:
-        if data[:2] == b"\x1f\x8b":
-            unpack = zlib.decompressobj(wbits=31)
-            data = unpack.decompress(data, LARGEST)
-            if unpack.unconsumed_tail:
-                raise InputError(f"cannot import {file}: its decompressed size exceeds {LARGEST >> 20} MiB")
-            if not unpack.eof:
-                raise InputError(f"cannot import {file}: its compressed data is truncated")
-        document = json.loads(data)
-    except RecursionError:
-        raise InputError(f"cannot import {file}: its JSON is nested too deeply") from None
-    except (zlib.error, ValueError) as e:
-        raise InputError(f"cannot import {file}: it is damaged ({str(e)[:100]})") from None
-    if not isinstance(document, dict):
-        raise InputError(f"cannot import {file}: it is JSON, but not an object")
-    return document
 
 
 def _numbers(values: Any, scale: float = 1.0) -> list[float]:
@@ -163,7 +138,7 @@ def _series(
             unclear += not raw
         if why == "computed":
             index = of.get("RUNNER") == "FairnessRunner"
-            reasons.setdefault("is a fairness index of others" if index else "", []).append(name)
+            reasons.setdefault("a fairness index of others" if index else "", []).append(name)
         elif why:
             reasons.setdefault(why, []).append(text(name))
         if kind:
@@ -174,9 +149,9 @@ def _series(
             found[parent].about = about.get(name, {}) | found[parent].about
         else:
             runner = about[parent].get("RUNNER") or "a program"
-            reasons.setdefault(f"of {text(runner, 40)} had no place in the tables", []).append(text(name))
+            reasons.setdefault(f"of {text(runner, 40)}: the tables have no place for it", []).append(text(name))
     reasons.pop("", None)
-    remarks = left_out({why: names for why, names in reasons.items()})
+    remarks = left_out(reasons)
     if unclear > 1:
         remarks.append("the file does not say which series are computed from others: all were read as measured")
     return list(found.values()), remarks
@@ -187,7 +162,7 @@ def _kind(of: dict[str, Any], raw: list[dict[str, Any]] | None, version: int) ->
     unit, runner, command = of.get("UNITS"), of.get("RUNNER"), str(of.get("COMMAND", ""))
     if runner in _COMPUTED or command.endswith("(computed)"):
         return "", 1.0, "computed"
-    shown = f"has the unit {text(unit, 40)!r}" if unit else "has no unit"
+    shown = f"its unit is {text(unit, 40)!r}" if unit else "no unit"
     if not isinstance(unit, str):
         return "", 1.0, shown
     if unit in _RATES and (runner in _TRANSFERS or not runner):
@@ -200,8 +175,8 @@ def _kind(of: dict[str, Any], raw: list[dict[str, Any]] | None, version: int) ->
     if unit in _TIMES and runner in _PAGES:
         return "page", _TIMES[unit], ""
     if runner and (unit in _RATES or unit in _TIMES):
-        return "", 1.0, f"of {text(runner, 40)} had no place in the tables"
-    return "", 1.0, shown + ", neither a rate nor a time,"
+        return "", 1.0, f"of {text(runner, 40)}: the tables have no place for it"
+    return "", 1.0, shown + ", neither a rate nor a time"
 
 
 def _measured(

@@ -10,57 +10,62 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..base.extras import need
 from ..base.files import open_file, reason, staging
 from ..errors import FairlaneError, InputError, ScenarioWarning
+from .readers import HEAD, Reader, names, reader_of
 
 if TYPE_CHECKING:
     from ..runs.result import Result
     from .imported import ImportedRun
 
-KINDS = ("pcap", "pcapng", "ns2", "flent")
-_PCAP = {bytes.fromhex(m) for m in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")}
-_PCAPNG = bytes.fromhex("0a0d0d0a")
 MOST_UNPACKED = 64 << 30
 """Most bytes of a compressed file after decompression."""
 _SEED = 0
 """Seed of an imported run in tables."""
 
 
-def kind_of(file: Path) -> str:
-    """Returns the format of a file by its first bytes; an error lists the supported formats."""
+def reader_for(file: Path) -> Reader:
+    """Returns the reader of a file, chosen by its first bytes; an error lists the supported formats."""
     try:
         with open_file(file) as f:
-            head = f.read(512)
+            head = f.read(HEAD)
             if head[:2] == b"\x1f\x8b":
                 f.seek(0)
-                with gzip.GzipFile(fileobj=f) as inner:
-                    head = inner.read1(512)
+                head = _first_unpacked(f)
     except (EOFError, zlib.error):
         raise InputError(f"cannot read {file}: its compressed data is truncated or damaged") from None
     except OSError as e:
         raise InputError(f"cannot read {file}: {reason(e)}") from None
     if not head:
         raise InputError(f"cannot read {file}: it is empty")
-    if head[:4] in _PCAP:
-        return "pcap"
-    if head[:4] == _PCAPNG:
-        return "pcapng"
-    if head.lstrip()[:1] == b"{":
-        return "flent"
-    if any(line[:2] in (b"+ ", b"- ", b"r ", b"d ", b"h ", b"e ", b"v ", b"s ", b"f ") for line in head.split(b"\n")):
-        return "ns2"
-    raise FairlaneError(f"cannot import {file}: unknown format; supported are pcap, pcapng, traces of ns-2 and .flent files, also gzipped")
+    found = reader_of(head)
+    if found is None:
+        raise FairlaneError(f"cannot import {file}: unknown format; supported are {names()}, also gzipped (fairlane import --list)")
+    return found
+
+
+def _first_unpacked(f: BinaryIO) -> bytes:
+    """Returns the first bytes of a compressed file, as far as they can be read."""
+    head = b""
+    with gzip.GzipFile(fileobj=f) as inner:
+        try:
+            while len(head) < HEAD and (more := inner.read1(HEAD)):
+                head += more
+        except (EOFError, zlib.error, OSError):
+            if not head:
+                raise
+    return head
 
 
 def import_file(
     file: str | PathLike[str], folder: str | PathLike[str] | None = None, *, force: bool = False, sample: str | None = None
 ) -> Result:
-    """Imports a pcap, pcapng, trace of ns-2 (`trace-all`, wired links) or `.flent` file as a result with tables, series and events.
+    """Imports a capture, a trace or a log of another program as a result with tables, series and, of packets, events.
 
-    The file may be compressed by gzip. A truncated capture or trace is read to its end, with a warning.
+    `fairlane import --list` lists the formats. The file may be compressed by gzip. A truncated file is read to its end, with a warning.
 
     `folder`: a result folder to write; without it the event trace exists until the program ends. `sample`: the step of the time series
     (default: a round number that gives about a thousand samples). See docs/guides/formats.md.
@@ -70,18 +75,12 @@ def import_file(
 
     path = Path(fspath(file))
     target = None if folder is None else check_free(folder, force=force)
-    kind = kind_of(path)
+    reader = reader_for(path)
     step = None if sample is None else _picoseconds(sample)
     with nullcontext(_unnamed()) if target is None else staging(target) as place:
-        if kind in ("pcap", "pcapng"):
-            from .capture import read_capture as read
-        elif kind == "ns2":
-            from .ns2 import read_trace as read
-        else:
-            from .flent import read_flent as read
-        with _unpacked(path, place) if kind != "flent" else nullcontext((path, "")) as (plain, remark):
-            imported = read(plain, place / "trace", step)
-        imported.kind = kind
+        with nullcontext((path, "")) if reader.unpacks else _unpacked(path, place) as (plain, remark):
+            imported = reader.load()(plain, place / "trace", step)
+        imported.kind = reader.name
         imported.remarks += [remark] if remark else []
         result = _result(path, imported)
         if target is None:

@@ -231,11 +231,11 @@ def quantile(values: Iterable[float], q: float) -> float:
 def left_out(reasons: Mapping[str, Sequence[str]]) -> list[str]:
     """Returns one remark for each reason why values have no place in the tables.
 
-    >>> left_out({"are indices": ["a", "b"]})
-    ['2 series are indices and were left out: a, b']
+    >>> left_out({"indices of others": ["a", "b"]})
+    ['2 series were left out (indices of others): a, b']
     """
     out = []
     for why, names in reasons.items():
         shown = ", ".join(text(n, 60) for n in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-        out.append(f"{len(names)} series {why} and {'was' if len(names) == 1 else 'were'} left out: {shown}")
+        out.append(f"{len(names)} series {'was' if len(names) == 1 else 'were'} left out ({why}): {shown}")
     return out

@@ -1,0 +1,1 @@
+"""Readers of logs, one file each; `fairlane.formats.readers` lists them."""
