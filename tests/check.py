@@ -28,7 +28,7 @@ FILES = {
         "comparison": "compare compare_factors compare_metrics which_queue",
         "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
-        "formats": "hostile_files import export nam ns2_trace",
+        "formats": "hostile_files import import_logs import_flent export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",
         "linux": "tc tc_script tc_parameters audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",
@@ -48,7 +48,7 @@ FILES = {
         "watch": "watch watch_animation watch_hostile_clients lessons packages package",
         "study": """
             study_modules integrity replay study_one_run study_dask study_file study_mistakes study_store study_result
-            study_sequential study_contrast cli_study study_executors study_settings
+            study_sequential study_contrast cli_study study_executors study_settings study_again
             """,
         "tcp": "endpoint",
         "multiverse": "multiverse",

@@ -11,18 +11,31 @@ from .seeds import SEED
 
 
 @click.command(name="import")
-@click.argument("file")
-@click.option("-o", "--out", metavar="DIR", required=True, help="The result folder to write. An existing one is an error without --force.")
+@click.argument("file", required=False)
+@click.option("-o", "--out", metavar="DIR", help="The result folder to write. An existing one is an error without --force.")
 @click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: about a thousand samples).")
+@click.option(
+    "--as", "form", type=click.Choice(["result", "scenario"]), default="result", help="What to make; scenario: of a list of flows."
+)
+@click.option("--list", "listed", is_flag=True, help="List the formats.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as `run` does.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.option("--force", is_flag=True, help="Replace an existing result folder.")
-def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool, force: bool) -> None:
-    """Import a recording of another program as a result folder: tables, time series and events.
+def import_(
+    file: str | None, out: str | None, sample: str | None, form: str, listed: bool, as_json: bool, quiet: bool, force: bool
+) -> None:
+    """Import a recording or a log of another program as a result folder: tables, time series and events.
 
-    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent or .flent.gz file of
-    flent. docs/guides/formats.md describes the conversion.
+    The first bytes of FILE say what it is: a capture, a trace of ns-2 or ns-3, a log of iperf3, ss, QUIC, flent, tcptrace or OMNeT++;
+    --list shows all. With --as scenario, FILE is a list of flows (start,bytes,from,to, as NetFlow exports have it), and -o the scenario
+    file to write. docs/guides/formats.md describes the conversion.
     """
+    if listed:
+        return _list_readers()
+    if file is None or out is None:
+        raise click.UsageError("give a file and what to write: fairlane import FILE -o DIR, or --list")
+    if form == "scenario":
+        return _scenario(file, out, force=force, quiet=quiet)
     from ..formats.imports import import_file, summary
 
     result = import_file(file, out, force=force, sample=sample)
@@ -36,6 +49,31 @@ def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool,
     from pathlib import Path
 
     wrote([Path(out)], as_json=as_json, quiet=quiet)
+
+
+def _list_readers() -> None:
+    """Prints the formats that can be imported."""
+    from ..formats.readers import READERS
+    from ..look.sheet import Sheet
+
+    rows = [(r.name, r.what.replace("`", ""), r.gives) for r in READERS]
+    emit(render(Sheet(["format", "files", "result"], rows, words=(1, 2))))
+
+
+def _scenario(file: str, out: str, *, force: bool, quiet: bool) -> None:
+    """Writes the scenario of a list of flows."""
+    from pathlib import Path
+
+    from ..base.files import save_bytes
+    from ..base.outputs import new_file
+    from ..formats.flow_list import scenario_text
+
+    target = new_file(out, force=force)
+    made, remarks = scenario_text(Path(file))
+    save_bytes(target, made.encode(), new=not force)
+    if not quiet:
+        emit(render(*_words(f"warning: {r}" for r in remarks)))
+    wrote([target], as_json=False, quiet=quiet)
 
 
 def _words(lines: Any) -> list[Any]:

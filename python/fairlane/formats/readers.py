@@ -81,7 +81,7 @@ READERS = (
     Reader(
         "qlog", "QUIC in JSON, JSON-SEQ and NDJSON, versions 0.3, 0.4 and by schema; `fairlane export RESULT qlog`",
         "a flow per trace: window, bytes in flight, round-trip times, acknowledged data; a second one for received data",
-        "the drafts' examples, and the run that was exported", _qlog, "logs.qlog",
+        "the run that was exported; numbers in the file", _qlog, "logs.qlog",
     ),
     Reader(
         "iperf3", "`iperf3 -J` and `--json-stream`: TCP and UDP, several streams, both directions",
@@ -102,7 +102,7 @@ READERS = (
         "the numbers in the file", _line(r"^TCP connection \d+:|^#?conn_#[,\t]"), "logs.tcptrace",
     ),
     Reader(
-        "ns3", "ASCII trace of ns-3 (`EnableAsciiAll`) over IPv4", _HOPS, "counts of the same lines by awk",
+        "ns3", "ASCII trace of ns-3 (`EnableAsciiAll`) over IPv4", _HOPS, "counts of its lines",
         _line(r"^[-+rdt] [0-9][0-9.e+-]* (/NodeList/\d+/DeviceList/\d+/|ns3::)"), "logs.ns3",
     ),
     Reader(
