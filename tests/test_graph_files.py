@@ -107,14 +107,24 @@ BAD = [
     ("x.gml", "graph [\n  node [\n    id 0 0\n  ]\n]", "x.gml:3: this GML cannot be read"),
     ("x.gml", "graph [\n  edge [ source 0 target 1 ]\n]", "cannot be read"),
     ("x.csv", "a,b\nb,c\n", "x.csv:1: the columns `from` and `to` are missing"),
-    ("x.csv", "from,to,speed\na,b,1\n", "x.csv:1: unknown column 'speed'"),
+    ("x.csv", "from,to,speed\na,b,1\n", "x.csv:2, link a-b: speed has the value 1 without a unit"),
+    ("x.csv", "from,to,rate,rate\na,b,1,2\n", "x.csv:1: the column 'rate' occurs twice"),
+    ("x.txt", "a b", "x.txt:1: this text is no network of SNDlib"),
+    ("x.txt", "?SNDlib native\nLINKS (\n L ( A B ) 1 2 3 ( )\n)\n", "x.txt:3: found '(', expected the setup cost"),
+    ("x.txt", "?SNDlib native\nNODES ( A )\nLINKS (\n L ( A B ) 1 2 3 4 ( )\n)\n", "x.txt:4: the node 'B' does not exist"),
+    ("x.json", "[1]", "x.json: this JSON is no node-link graph"),
+    ("x.json", '{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "x.json: target of link 1 has no id"),
+    ("x.json", '{"nodes": [1,\n', "x.json:2: invalid JSON"),
+    ("x.intra", "a b 3\na b\n", "x.intra:2: found 'a b', expected two nodes and a number"),
+    ("x.cch", "1 @A (1) -> <2> =a r0\n", "x.cch:1: the router 2 of this link does not exist"),
+    ("x.xml", "<network><networkStructure><links><link id='l'/></links></networkStructure></network>", "x.xml: a link has no source"),
     ("x.csv", "from,to\na,b\na\n", "x.csv:3: 1 values for 2 columns"),
     ("x.csv", "from,to,rate\na,b,10\n", "x.csv:2, link a-b: "),
     ("x.csv", "from,to,delay\na,b,1ms\nb,c,-3ms\n", "x.csv:3, link b-c: "),
     ("x.csv", "from,to,rate\na,b,0Mbit/s\n", "the rate is zero"),
     ("x.csv", "from,to\n,b\n", "x.csv:2: a link needs two nodes"),
     ("x.csv", "", "x.csv:1: "),
-    ("x.txt", "a b", "must end in"),
+    ("x.doc", "a b", "must end in"),
 ]
 
 
@@ -177,3 +187,135 @@ def _never(reader):
         raise AssertionError("the file was taken apart")
 
     return _NEVER.setdefault(reader, fails)
+
+
+def graph_file(tmp_path, name: str, text: str) -> str:
+    (tmp_path / name).write_text(text)
+    return str(tmp_path / name)
+
+
+BARE = (
+    'graph [\n node [ id 0 label "A" ]\n node [ id 1 label "B" ]\n node [ id 2 label "C" ]\n'
+    " edge [ source 0 target 1 bandwidth 1000 latency 12 ]\n edge [ source 1 target 2 delay 2 bw 9000 ]\n]\n"
+)
+NESTED = BARE.replace("bandwidth 1000 latency 12", 'dist 1000.0 capacity "10G"').replace("delay 2 bw 9000", "res [ delay 2 bw 9000 ]")
+
+
+def test_numbers_without_a_unit_are_asked_for_by_name_in_one_line(tmp_path):
+    file = graph_file(tmp_path, "bare.gml", BARE)
+    with pytest.raises(FairlaneError) as wrong:
+        read_graph(file)
+    first, help_line = str(wrong.value).split("\n")
+    assert first == f"{file}:5, link A-B: bandwidth has the value 1000 without a unit"
+    asked = "rate=bandwidth:Mbit/s,delay=latency:ms,rate=bw:Mbit/s,delay=delay:ms"
+    assert f"--map {asked};" in help_line
+    # What is asked for is an answer.
+    read = read_graph(file, map=asked)
+    assert [(x["rate"], x["delay"]) for x in read.links.values()] == [("1000Mbit/s", "12ms"), ("9000Mbit/s", "2ms")]
+    assert "rate of edges from bandwidth, in Mbit/s: 1; bw, in Mbit/s: 1" in read.notes
+    left_out = read_graph(file, map={"rate": "none", "delay": "none"})
+    assert {(x["rate"], x["delay"]) for x in left_out.links.values()} == {("10Mbit/s", "5ms")}
+
+
+def test_lengths_are_light_in_fibre_and_nested_tables_are_read(tmp_path):
+    file = graph_file(tmp_path, "nested.gml", NESTED)
+    read = read_graph(file, map="delay=dist:km,rate=bw:Mbit/s,delay=res.delay:ms")
+    a, b = read.links.values()
+    # 1000 km over two thirds of 299,792.458 km/s.
+    assert si(a["delay"]) == pytest.approx(1000 / (299_792.458 * 2 / 3), rel=1e-6)
+    # The capacity that no mapping names has its unit, and is taken.
+    assert (a["rate"], b["rate"], b["delay"]) == ("10Gbit/s", "9000Mbit/s", "2ms")
+    assert any("light in fibre, 199862 km/s" in n for n in read.notes)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "rate", "delay"),
+    [
+        # Names with their unit: TopoHub, FNSS, the Topology Zoo.
+        ('"capacity_mbps": 100, "dist_km": 199.861639', "100Mbit/s", 1e-3),
+        ('"bw": "2.5 Gb/s", "latency": "3 ms"', "2.5Gbit/s", 3e-3),
+        ('"speed": "10GBps", "delay_us": 7', "80Gbit/s", 7e-6),
+        ('"LinkSpeed": "<1.5", "LinkSpeedUnits": "M", "length_m": 199861.639', "1.5Mbit/s", 1e-3),
+        ('"LinkSpeedRaw": 45000000.0, "capacity": 3, "delay": "1ms"', "45000000bit/s", 1e-3),
+    ],
+)
+def test_attributes_that_say_their_unit_need_no_mapping(tmp_path, attributes, rate, delay):
+    text = '{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", ' + attributes + "}]}"
+    (link,) = read_graph(graph_file(tmp_path, "x.json", text)).links.values()
+    assert link["rate"] == rate and si(link["delay"]) == pytest.approx(delay, rel=1e-6)
+
+
+def test_a_graph_that_declares_its_units_is_read_as_networkx_writes_it(tmp_path):
+    """FNSS (Saino, Cocora, Pavlou, SIMUTools 2013) declares `capacity_unit` and `delay_unit` for the whole graph."""
+    graph = nx.path_graph(4, create_using=nx.DiGraph)
+    nx.set_edge_attributes(graph, 40, "capacity")
+    nx.set_edge_attributes(graph, 6, "delay")
+    graph.graph |= {"capacity_unit": "Gbps", "delay_unit": "ms"}
+    file = graph_file(tmp_path, "x.json", json.dumps(nx.node_link_data(graph, edges="links")))
+    for source in (file, graph):
+        links = read_graph(source).links
+        assert len(links) == 3 and all((x["rate"], x["delay"], x["duplex"]) == ("40Gbit/s", "6ms", False) for x in links.values())
+
+
+def test_networks_of_sndlib_with_their_demands_run(tmp_path):
+    """A demand is its value times its routing unit, in the unit of the capacities (SNDlib, native format)."""
+    text = (
+        "?SNDlib native format; type: network; version: 1.0\n# comment (\nNODES ( A ( 18.60 54.20 )\n B ( 14.50 53.40 ) )\n"
+        "LINKS (\n L0 ( A B ) 155.00 0.00 0.00 156.00 ( 155.00 156.00 622.00 300.00 )\n)\n"
+        "DEMANDS (\n D ( A B ) 2 2.50 UNLIMITED\n E ( B A ) 1 0.50 UNLIMITED\n)\nADMISSIBLE_PATHS ( D ( P ( L0 ) ) )\n"
+    )
+    xml = (
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<network xmlns="http://sndlib.zib.de/network"><networkStructure>'
+        '<nodes coordinatesType="geographical"><node id="A"><coordinates><x>18.60</x><y>54.20</y></coordinates></node>'
+        '<node id="B"><coordinates><x>14.50</x><y>53.40</y></coordinates></node></nodes><links><link id="L0"><source>A</source>'
+        "<target>B</target><preInstalledModule><capacity>155.0</capacity><cost>0.0</cost></preInstalledModule></link></links>"
+        "</networkStructure><demands><demand id='D'><source>A</source><target>B</target><routingUnit>2</routingUnit>"
+        "<demandValue>2.5</demandValue></demand><demand id='E'><source>B</source><target>A</target><demandValue>0.5</demandValue>"
+        "</demand></demands></network>"
+    )
+    files = [graph_file(tmp_path, "x.txt", text), graph_file(tmp_path, "x.xml", xml)]
+    with pytest.raises(FairlaneError, match=r"pre_installed_capacity has the value 155.0 without a unit\n.*pre_installed_capacity:Mbit/s"):
+        read_graph(files[0])
+    natively, as_xml = (read_graph(f, map="rate=pre_installed_capacity:Mbit/s") for f in files)
+    assert natively.links == as_xml.links and natively.demands == as_xml.demands and natively.positions == as_xml.positions
+    assert natively.links["L0"]["rate"] == "155Mbit/s"
+    assert natively.demands == [{"from": "A", "to": "B", "rate": "5Mbit/s"}, {"from": "B", "to": "A", "rate": "0.5Mbit/s"}]
+    assert read_graph(files[0], map="rate=module_capacity.1:Mbit/s").links["L0"]["rate"] == "622Mbit/s"
+    net = fl.Network.from_graph(files[0], duration="20s", map="rate=pre_installed_capacity:Mbit/s")
+    rates = dict(zip((r := net.run()).flows["flow"], r.flows["throughput"], strict=True))
+    # 20 s of Poisson packets of 1028 bytes: the standard error of their number is one in the root of it.
+    assert rates["demands.A-B"] == pytest.approx(5e6, rel=4 / (5e6 * 20 / 8 / 1028) ** 0.5)
+
+
+def test_files_of_rocketfuel(tmp_path):
+    graph_file(tmp_path, "weights.intra", "Boston,+MA Chicago,+IL 2.5\nChicago,+IL Boston,+MA 3\n")
+    file = graph_file(tmp_path, "latencies.intra", "Boston,+MA Chicago,+IL 7\nChicago,+IL Boston,+MA 7\n")
+    (link,) = read_graph(file).links.values()
+    assert link["delay"] == "7ms" and "weight" not in link
+    read = read_graph(file, map="weight=weight:2")
+    (link,) = read.links.values()
+    assert link["weight"] == 5 and link["reverse"] == {"weight": 6} and "weights.intra beside it was joined" in read.notes
+    assert fl.Network.from_graph(file, duration="1s", map="weight=weight:2").to_dict()["route_by"] == "weight"
+    with pytest.raises(FairlaneError, match=r"weight is 2.5, which is no weight"):
+        read_graph(file, map="weight=weight")
+    cch = graph_file(
+        tmp_path, "1.cch",
+        "1 @Boston,+MA + bb (2) &1 -> <2> <3> {-9} =r1.net r0\n2 @NY,+NY (1) -> <1> =r2.net! r0\n"
+        "3 @NY,+NY bb (1) -> <1> =r3.net r1\n-9 =1.2.3.4 r1\n",
+    )  # fmt: skip
+    read = read_graph(cch)
+    assert read.nodes == ["r1.net", "r2.net", "r3.net"] and list(read.links) == ["r1.net-r2.net", "r1.net-r3.net"]
+
+
+BAD_MAPS = ["speed=x:ms", "rate=bw:km", "delay=dist:Mbit/s", "rate=:Mbit/s", "weight=w:x", "rate"]
+
+
+@pytest.mark.parametrize("text", BAD_MAPS)
+def test_mappings_that_are_none(text, tmp_path):
+    with pytest.raises(FairlaneError, match=r"cannot map .*\n  = help: |write weight=NAME"):
+        read_graph(graph_file(tmp_path, "bare.gml", BARE), map=text)
+
+
+def test_a_mapped_name_that_no_link_has_is_an_error(tmp_path):
+    with pytest.raises(FairlaneError, match=r"bandwith.*did you mean 'bandwidth'"):
+        read_graph(graph_file(tmp_path, "bare.gml", BARE), map="rate=bandwith:Mbit/s")

@@ -40,6 +40,18 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"><data key="d0">1Mbit/s</data></edge></graph>
 </graphml>
 """
+SNDLIB = """?SNDlib native format; type: network; version: 1.0
+META ( unit = MBITPERSEC )
+NODES ( A ( 18.60 54.20 ) B ( 14.50 53.40 ) )
+LINKS ( L0 ( A B ) 155.00 0.00 0.00 156.00 ( 155.00 156.00 ) )
+DEMANDS ( D ( A B ) 1 2.5 UNLIMITED )
+"""
+SNDLIB_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<network xmlns="http://sndlib.zib.de/network" version="1.0"><meta><unit>MBITPERSEC</unit></meta><networkStructure>
+<nodes coordinatesType="geographical"><node id="A"><coordinates><x>1</x><y>2</y></coordinates></node><node id="B"/></nodes>
+<links><link id="L"><source>A</source><target>B</target><preInstalledModule><capacity>155.0</capacity></preInstalledModule></link></links>
+</networkStructure><demands><demand id="D"><source>A</source><target>B</target><demandValue>3</demandValue></demand></demands></network>
+"""
 FLENT = {
     "version": 4, "x_values": [0.0, 0.2, 0.4], "results": {"TCP upload": [1.0, 2.0, None], "Ping (ms) ICMP": [20.0, 21.0, 22.0]},
     "metadata": {"NAME": "rrul", "LENGTH": 1, "SERIES_META": {"TCP upload": {"UNITS": "Mbits/s"}, "Ping (ms) ICMP": {"UNITS": "ms"}}},
@@ -78,6 +90,14 @@ READERS: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "search.toml": ((ROOT / "examples/tuning/calls.toml").read_text("utf-8"), read_tune),
     "graph.graphml": (GRAPHML, read_graph),
     "graph.gml": (GML, read_graph),
+    "graph.json": (
+        '{"graph": {"capacity_unit": "Mbps"}, "nodes": [{"id": "a"}, {"id": 1}],\n"links": [{"source": "a", "target": 1, "bw": 5}]}\n',
+        read_graph,
+    ),
+    "graph.txt": (SNDLIB, read_graph),
+    "graph.xml": (SNDLIB_XML, read_graph),
+    "latencies.intra": ("a b 1.5\nb a 2\n", read_graph),
+    "graph.cch": ("1 @A,+X + bb (1) &1 -> <2> {-5} =r1 r0\n2 @B (1) -> <1> =r2! r1\n-5 =1.2.3.4 r1\n", read_graph),
     "graph.csv": ("from,to,rate,delay\na,b,1Mbit/s,5ms\nb,c,2Mbit/s,1ms\n", read_graph),
     "matrix.csv": ("from,to\ns0,d0\ns1,d1\n", _matrix),
     "measured.flent": (json.dumps(FLENT), fl.import_file),

@@ -147,9 +147,18 @@ def paper(key: str) -> None:
 @click.option(
     "--delay", default="5ms", show_default=True, metavar="TIME", help="Delay of links without one, and without coordinates at their ends."
 )
+@click.option(
+    "--map",
+    "mapped",
+    default="",
+    metavar="MAP",
+    help="Attributes and their units, such as rate=capacity:Gbit/s,delay=dist:km (km: in fibre).",
+)
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Largest number of links (default: 200000).")
-def network(graph: str, file: str | None, rate: str, delay: str, most: int | None) -> None:
-    """Network from GRAPH, a GraphML, GML or CSV file. Writes the scenario FILE with one flow (default: GRAPH.toml; -: prints it).
+def network(graph: str, file: str | None, rate: str, delay: str, mapped: str, most: int | None) -> None:
+    """Network from GRAPH: GraphML, GML, CSV, node-link JSON, SNDlib, Rocketfuel.
+
+    Writes the scenario FILE with the demands of the graph, or with one flow (default: GRAPH.toml; -: prints it).
 
     docs/guides/importing-topologies.md lists the attributes that are read.
     """
@@ -159,17 +168,22 @@ def network(graph: str, file: str | None, rate: str, delay: str, most: int | Non
     path = Path(file or f"{Path(graph).stem}.toml")
     if file != "-":
         _check_name(path)
-    read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most)
+    read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most, map=mapped)
     if not read.links:
         raise FairlaneError(f"{graph} has no links between different nodes\n  = help: a scenario needs two nodes and a link")
     first = next(iter(read.links.values()))
     tree = {"name": Path(graph).stem, "duration": "10s", "nodes": read.nodes, "positions": read.positions, "links": read.links}
-    tree["flows"] = {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
+    if any("weight" in x for x in read.links.values()):
+        tree["route_by"] = "weight"
+    tree["flows"] = read.flows() or {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
     text = toml.dumps({k: v for k, v in tree.items() if v})
     if file == "-":
         emit_document(text, "toml")
         return
     save_bytes(path, text.encode("utf-8"), new=True)
     shown = shlex.quote(str(path))
-    lines = [f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links", *(f"note: {n}" for n in read.notes)]
+    lines = [
+        f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links{f', {len(read.demands)} demands' if read.demands else ''}",
+        *(f"note: {n}" for n in read.notes),
+    ]
     emit("\n".join([*lines, "", f"  fairlane draw {shown} -o {shlex.quote(path.stem)}.svg", f"  fairlane run {shown}"]))

@@ -1,4 +1,4 @@
-"""Readers of edge lists (CSV) and GraphML, with line numbers in errors."""
+"""Readers of edge lists (CSV) and of XML (GraphML, SNDlib), with line numbers in errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ..base.csv_text import CsvError, rows_in
+from ..base.extras import need
 from ..errors import FairlaneError, short
 
 _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target": "to", "dst": "to", "dest": "to", "destination": "to",
@@ -17,7 +18,11 @@ _COLUMNS = {"from": "from", "source": "from", "src": "from", "to": "to", "target
 class PlainGraph:
     """Directed or undirected multigraph with the part of networkx' interface that the import uses."""
 
-    def __init__(self, *, directed: bool = False) -> None:
+    def __init__(self, *, directed: bool = False, about: dict[str, Any] | None = None) -> None:
+        self.about: dict[str, Any] = about or {}
+        """Attributes of the graph as a whole."""
+        self.demands: list[tuple[Any, Any, float, int]] = []
+        """Traffic between nodes: start, end, amount, line (0: unknown)."""
         self._nodes: dict[Any, dict[str, Any]] = {}
         self._edges: list[tuple[Any, Any, Any, dict[str, Any]]] = []
         self._directed = directed
@@ -75,14 +80,18 @@ def edge_list(data: bytes, name: str) -> PlainGraph:
     text = text_of(data, name)
     first = text.partition("\n")[0]
     rows = rows_in(text, max(",;\t", key=first.count))
-    help_text = "\n  = help: the first line names the columns: from,to,rate,delay (rate, delay, name and queue are optional)"
+    help_text = "\n  = help: the first line names the columns: from,to,rate,delay (all but the first two are optional)"
     try:
         head = [c.strip().lower() for c in next(rows, (1, []))[1]]
-        unknown = [c for c in head if c not in _COLUMNS]
-        columns = [_COLUMNS.get(c, "") for c in head]
-        if unknown or "from" not in columns or "to" not in columns or len(set(columns)) < len(columns):
-            what = f"unknown column {short(unknown[0])}" if unknown and "from" in columns else "the columns `from` and `to` are missing"
-            raise FairlaneError(f"{name}:1: {what}{help_text}")
+        # Other columns are attributes of links, for mappings.
+        columns = [_COLUMNS.get(c, c) for c in head]
+        if "from" not in columns or "to" not in columns:
+            raise FairlaneError(f"{name}:1: the columns `from` and `to` are missing{help_text}")
+        twice = next((c for i, c in enumerate(columns) if c in columns[:i]), None)
+        if twice is not None or "" in columns:
+            raise FairlaneError(
+                f"{name}:1: {'a column has no name' if twice is None else f'the column {short(twice)} occurs twice'}{help_text}"
+            )
         out = PlainGraph()
         for line, row in rows:
             if not any(c.strip() for c in row) or row[0].lstrip().startswith("#"):
@@ -141,16 +150,21 @@ def _outermost(data: bytes) -> str:
 
 
 def graphml(data: bytes, name: str) -> Any:
-    """Reads GraphML with networkx."""
-    import networkx as nx
-
+    """Reads GraphML with networkx, or a network of SNDlib."""
     help_text = "\n  = help: the root element must be <graphml>, as in a file of `fairlane draw FILE -o x.graphml`"
     try:
         tag = _outermost(data)
     except FairlaneError as e:
         raise FairlaneError(f"{name}{e}{help_text}") from None
+    if tag == "network":
+        from .sndlib import xml
+
+        return xml(data, name)
     if tag != "graphml":
         raise FairlaneError(f"{name}:1: this is XML, but not GraphML: its root element is <{tag[:80]}>{help_text}")
+    need("graphs")
+    import networkx as nx
+
     try:
         return nx.read_graphml(io.BytesIO(data))
     except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as e:

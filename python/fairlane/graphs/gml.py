@@ -119,7 +119,8 @@ def gml(data: bytes, name: str) -> PlainGraph:
     if len(graphs) != 1:
         raise FairlaneError(f"{name}: this GML cannot be read: it has {len(graphs) or 'no'} graph{'s' * (len(graphs) != 1)}{_HELP}")
     (graph,) = graphs
-    out = PlainGraph(directed=graph.get("directed") in (1, "1"))
+    about = {k: v for k, v in graph.items() if k not in ("node", "edge")}
+    out = PlainGraph(directed=graph.get("directed") in (1, "1"), about=about)
     for node in _tables(graph, "node", name):
         number = _end(node, "id", "node", name)
         if number in out.nodes():

@@ -1,4 +1,4 @@
-"""Import of networks from GraphML, GML, edge lists and networkx, as tables of a scenario."""
+"""Import of networks from graph files and networkx, as tables of a scenario."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..base.extras import need
 from ..base.files import read_input
 from ..errors import FairlaneError, short
+from .attributes import FIBRE, Attributes, mapping, unit_of
 from .edges import edge_list, graphml
 from .gml import gml
+from .node_link import node_link
+from .rocketfuel import cch, intra, joined
+from .sndlib import native
 
 MOST = 200_000
 """Default limit of links."""
@@ -29,14 +32,19 @@ _LONGEST_QUEUE = 20_000
 _LONGEST_QUANTITY = 100
 _EARTH = 6371.0088e3
 """Mean radius of the Earth in metres (IUGG)."""
-_FIBRE = 299_792_458.0 * 2 / 3
-"""Speed of light in fibre, two thirds of that in a vacuum."""
 
-_READERS: dict[str, Callable[[bytes, str], Any]] = {".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list}
+_READERS: dict[str, Callable[[bytes, str], Any]] = {
+    ".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list, ".json": node_link, ".txt": native,
+    ".intra": intra, ".cch": cch,
+}  # fmt: skip
 _EDGE: dict[object, re.Pattern[bytes]] = {
     graphml: re.compile(rb"<(?:\w+:)?edge\b"),
     gml: re.compile(rb"\bedge\s*\["),
     edge_list: re.compile(rb"\n[^\n#]"),
+    node_link: re.compile(rb'"source"\s*:'),
+    native: re.compile(rb"\n\s*[^\s()#]+\s*\(\s*[^\s()]+\s+[^\s()]+\s*\)\s*[0-9.]+\s+[0-9.]+\s+[0-9.]+\s+[0-9.]+\s*\("),
+    intra: re.compile(rb"(?m)^[ \t]*[^\s#]+[ \t]+\S"),
+    cch: re.compile(rb"<[0-9]+>"),
 }
 """Pattern of an edge by file format."""
 
@@ -48,15 +56,27 @@ class ImportedGraph:
     nodes: list[str] = field(default_factory=list)
     positions: dict[str, list[float]] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
+    demands: list[dict[str, str]] = field(default_factory=list)
+    """Traffic between nodes, as a traffic matrix of a scenario has it: `from`, `to`, `rate`."""
     notes: list[str] = field(default_factory=list)
-    """Notes on skipped links and default values."""
+    """Notes on what was taken from where, skipped links and default values."""
+
+    def flows(self) -> dict[str, dict[str, Any]]:
+        """Returns the traffic of the demands as a flow group of a scenario."""
+        if not self.demands:
+            return {}
+        return {"demands": {"pairs": {"matrix": {"demands": self.demands}}, "udp": {}, "source": {"poisson": {"size": "1000B"}}}}
 
 
-def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST) -> ImportedGraph:
+def read_graph(
+    source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST, map: str | Mapping[str, Any] = ""
+) -> ImportedGraph:
     """Imports a network from a file, by its ending, or from a networkx graph.
 
     Links without a rate get `rate`. Links without a delay get that of their length if both ends have coordinates, else `delay`.
+    `map` names attributes and their units: "rate=capacity:Gbit/s,delay=dist:km".
     """
+    mapped = mapping(map)
     for kind, text in (("rate", rate), ("dur", delay)):
         _checked(kind, text, f"the {'rate' if kind == 'rate' else 'delay'} for links without one")
     if isinstance(source, (str, PathLike)):
@@ -65,15 +85,14 @@ def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most:
         if reader is None:
             endings = f"{', '.join(list(_READERS)[:-1])} or {list(_READERS)[-1]}"
             raise FairlaneError(f"cannot read {name} as a graph: the name must end in {endings}")
-        if reader is graphml:
-            need("graphs")
         data = read_input(name)
         # Checked before parsing, which may take a minute.
         if (n := len(_EDGE[reader].findall(data))) > most:
             raise _too_many(name, f"about {n}", n)
         graph = reader(data, name)
+        beside = _beside(graph, name) if reader is intra else ""
     else:
-        graph, name = source, "the graph"
+        graph, name, beside = source, "the graph", ""
         if not all(hasattr(graph, a) for a in ("nodes", "edges", "is_directed", "is_multigraph")):
             raise FairlaneError(f"{type(source).__name__} is not a graph: give the path of a file, or a networkx graph")
     if graph.number_of_edges() > most:
@@ -81,7 +100,22 @@ def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most:
         raise _too_many(name, str(n), n)
     if graph.number_of_nodes() == 0:
         raise FairlaneError(f"{name} has no nodes\n  = help: give a graph with nodes and edges")
-    return _Reader(graph, name, rate, delay).read()
+    about = getattr(graph, "about", getattr(graph, "graph", {}))
+    units = {"rate": about.get("capacity_unit"), "delay": about.get("delay_unit")} if isinstance(about, Mapping) else {}
+    attributes = Attributes(name, mapped, {k: v for k, v in units.items() if isinstance(v, str) and unit_of(v, k)})
+    read = _Reader(graph, name, rate, delay, attributes).read()
+    read.notes[:0] = [beside] if beside else []
+    return read
+
+
+def _beside(graph: Any, name: str) -> str:
+    """Joins `weights.intra` and `latencies.intra` of one folder; returns a note."""
+    path = Path(name)
+    other = path.with_name({"latencies.intra": "weights.intra", "weights.intra": "latencies.intra"}.get(path.name, "") or path.name)
+    if other == path or not other.is_file():
+        return ""
+    joined(graph, intra(read_input(str(other)), str(other)))
+    return f"{other.name} beside it was joined"
 
 
 def _too_many(name: str, count: str, n: int) -> FairlaneError:
@@ -92,12 +126,13 @@ def _too_many(name: str, count: str, n: int) -> FairlaneError:
 
 
 class _Reader:
-    def __init__(self, graph: Any, name: str, rate: str, delay: str) -> None:
-        self.graph, self.name, self.rate, self.delay = graph, name, rate, delay
+    def __init__(self, graph: Any, name: str, rate: str, delay: str, attributes: Attributes) -> None:
+        self.graph, self.name, self.rate, self.delay, self.attributes = graph, name, rate, delay, attributes
         self.out = ImportedGraph()
         self.names = _unique((self._name(data.get("label") or node, "node", data), node) for node, data in graph.nodes(data=True))
         self.globe: dict[Any, tuple[float, float]] = {}
-        self.loops = self.by_length = self.made_up = 0
+        self.loops = self.by_length = 0
+        self.made_up = {"rate": 0, "delay": 0}
 
     def read(self) -> ImportedGraph:
         self.out.nodes = list(self.names.values())
@@ -116,13 +151,26 @@ class _Reader:
                 if other:
                     link["reverse"] = other
             self.out.links[name] = link
+        self._demands()
+        self.attributes.settle()
+        self.out.notes += self.attributes.notes()
         if self.loops:
             self.out.notes.append(f"{self.loops} links from a node to itself were skipped")
         if self.by_length:
-            self.out.notes.append(f"{self.by_length} delays computed from the speed of light in fibre over the great circle")
-        if self.made_up:
-            self.out.notes.append(f"{self.made_up} missing rates or delays set to {self.rate} and {self.delay}")
+            self.out.notes.append(f"delay of edges from light in fibre (199862 km/s) over the great circle: {self.by_length}")
+        for what, default in (("rate", self.rate), ("delay", self.delay)):
+            if self.made_up[what]:
+                self.out.notes.append(f"{what} of edges without one, {default}: {self.made_up[what]}")
         return self.out
+
+    def _demands(self) -> None:
+        for a, b, amount, line in getattr(self.graph, "demands", ()):
+            if a == b or amount <= 0:
+                continue
+            where = f"{self.name}{f':{line}' if line else ''}, demand {self.names[a]} to {self.names[b]}"
+            rate = self.attributes.demand(amount, where)
+            if rate is not None:
+                self.out.demands.append({"from": self.names[a], "to": self.names[b], "rate": rate})
 
     def _name(self, value: Any, what: str, data: Mapping[str, Any]) -> str:
         """Returns a valid name; an error if it is too long."""
@@ -188,13 +236,15 @@ class _Reader:
     def _way(self, a: Any, b: Any, data: Mapping[str, Any]) -> dict[str, Any]:
         line = f":{data['_line']}" if "_line" in data else ""
         where = f"{self.name}{line}, link {self.names[a]}-{self.names[b]}"
-        rate = _rate(data, where)
-        delay = _delay(data, where)
+        rate = self.attributes.find("rate", data, where)
+        delay = self.attributes.find("delay", data, where)
+        weight = self.attributes.weight(data, where)
         if delay is None and a in self.globe and b in self.globe:
-            delay = f"{great_circle(self.globe[a], self.globe[b]) / _FIBRE * 1e6:.3f}us"
+            delay = f"{great_circle(self.globe[a], self.globe[b]) / FIBRE * 1e6:.3f}us"
             self.by_length += 1
-        self.made_up += (rate is None) + (delay is None)
-        out: dict[str, Any] = {"rate": rate or self.rate, "delay": delay or self.delay}
+        self.made_up["rate"] += rate is None
+        self.made_up["delay"] += delay is None
+        out: dict[str, Any] = {"rate": rate or self.rate, "delay": delay or self.delay, **({} if weight is None else {"weight": weight})}
         queue = data.get("queue")
         if isinstance(queue, str) and queue.strip():
             help_text = "\n  = help: write a queue's name, such as red"
@@ -218,28 +268,6 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
     (lon, lat), (lon2, lat2) = (tuple(map(math.radians, p)) for p in (a, b))
     h = math.sin((lat2 - lat) / 2) ** 2 + math.cos(lat) * math.cos(lat2) * math.sin((lon2 - lon) / 2) ** 2
     return 2 * _EARTH * math.asin(math.sqrt(min(1.0, h)))
-
-
-def _rate(data: Mapping[str, Any], where: str) -> str | None:
-    """Returns the rate of an edge: with a unit, or in bit/s as in the Topology Zoo."""
-    if data.get("rate") not in (None, ""):
-        return _checked("rate", str(data["rate"]), where)
-    for key in ("rate_bps", "LinkSpeedRaw"):
-        number = _number(data.get(key))
-        if number is not None and number >= 1:
-            return f"{round(number)}bit/s"
-    speed, unit = (
-        _number(data.get("LinkSpeed")),
-        {"": "", "k": "k", "m": "M", "g": "G", "t": "T"}.get(str(data.get("LinkSpeedUnits", "")).lower()),
-    )
-    return None if speed is None or not unit or speed <= 0 else f"{speed:g}{unit}bit/s"
-
-
-def _delay(data: Mapping[str, Any], where: str) -> str | None:
-    if data.get("delay") not in (None, ""):
-        return _checked("dur", str(data["delay"]), where)
-    number = _number(data.get("delay_s"))
-    return None if number is None or number < 0 else f"{number * 1e6:.6f}us"
 
 
 def _checked(kind: str, text: str, where: str) -> str:

@@ -101,10 +101,13 @@ class Network(Builders):
         duration: Duration,
         rate: Rate = "10Mbit/s",
         delay: Duration = "5ms",
+        map: str | Mapping[str, Any] = "",
         most: int | None = None,
         **settings: Unpack[NetworkSettings],
     ) -> Self:
-        """Imports a network from a networkx graph or a file: GraphML, GML (as in the Topology Zoo), or a list of edges (CSV).
+        """Imports a network from a networkx graph or a file: GraphML, GML (as in the Topology Zoo), CSV, JSON, SNDlib or Rocketfuel.
+
+        `map` names attributes and their units: "rate=capacity:Gbit/s,delay=dist:km". Demands become the flow group `demands`.
 
         Nodes keep their labels and positions, links their rates and delays. The default rate is `rate`. The default delay is that of light
         in fibre over the great circle if both ends have a latitude and a longitude, else `delay`. `most` raises the limit of 200,000 links.
@@ -116,9 +119,13 @@ class Network(Builders):
         """
         from ..graphs import MOST, read_graph
 
-        read = read_graph(graph, rate=plain(rate), delay=plain(delay), most=MOST if most is None else most)
+        read = read_graph(graph, rate=plain(rate), delay=plain(delay), most=MOST if most is None else most, map=map)
         made = cls(duration=duration, **settings)
         made._tree |= {"nodes": read.nodes, **({"positions": read.positions} if read.positions else {}), "links": read.links}
+        if any("weight" in x for x in read.links.values()):
+            made._tree["route_by"] = "weight"
+        if read.demands:
+            made._tree["flows"] = read.flows()
         return made
 
     @_takes(WirelessSettings)
