@@ -459,7 +459,7 @@ def test_totals_of_tcptrace(content: str, tmp_path: Path) -> None:
 )
 def test_a_list_of_flows_is_a_scenario(content: str, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(content)
-    done = fairlane("import", "flows.csv", "--as", "scenario", "-o", "flows.toml", cwd=tmp_path)
+    done = fairlane("import", "flows", "flows.csv", "-o", "flows.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = fl.run(tmp_path / "flows.toml")
     assert result.flows["from"].to_list() == ["a", "b"] and result.flows["to"].to_list() == ["b", "c"]
@@ -467,7 +467,7 @@ def test_a_list_of_flows_is_a_scenario(content: str, tmp_path: Path) -> None:
     assert [f["start"] for f in expanded] == ["0s", "750ms"] and result.flows["completion_time"].is_not_nan().all()
     assert (result.flows["goodput"] * 11 / 8).to_list() == pytest.approx([100_000, 5000])
     assert ("1 lines are not TCP" in done.stdout) == content.startswith("#")
-    again = fairlane("import", "flows.csv", "--as", "scenario", "-o", "flows.toml", cwd=tmp_path)
+    again = fairlane("import", "flows", "flows.csv", "-o", "flows.toml", cwd=tmp_path)
     assert again.returncode == 2 and "exists" in again.stderr
 
 
@@ -483,6 +483,6 @@ def test_a_list_of_flows_is_a_scenario(content: str, tmp_path: Path) -> None:
 )
 def test_mistakes_in_a_list_of_flows(content: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(content)
-    done = fairlane("import", "flows.csv", "--as", "scenario", "-o", "flows.toml", cwd=tmp_path)
+    done = fairlane("import", "flows", "flows.csv", "-o", "flows.toml", cwd=tmp_path)
     assert done.returncode == 2 and expected in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert not (tmp_path / "flows.toml").exists()

@@ -16,6 +16,7 @@ mod relay;
 mod resolved;
 mod run;
 mod session;
+mod tc;
 mod tcp;
 
 use fairlane_scenario::{Code, Format, Remark};
@@ -46,12 +47,20 @@ mod _core {
     #[pymodule_export]
     use super::session::{Simulation, event_columns, picoseconds};
     #[pymodule_export]
+    use super::tc::read_tc;
+    #[pymodule_export]
     use super::tcp::TcpEndpoint;
     /// Most findings of a file that are listed; further ones are counted.
     #[pymodule_export]
     const MOST_TOLD: usize = fairlane_scenario::MOST_REPORTED;
     #[pymodule_export]
     use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, version};
+
+    #[pymodule_init]
+    fn init(_module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        fairlane_scenario::read_tc_with(super::tc::read);
+        Ok(())
+    }
 }
 
 fn format_of(name: &str) -> Format {

@@ -97,7 +97,12 @@ pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources)
         let state = changes.last().map_or(&resolved, |t| &*t.state);
         match next_state(state, &at.sets(), time) {
             Ok(next) => match check(state, &next, time) {
-                Ok(()) => changes.push(Change { time, waiting: at.waiting, state: Arc::new(next) }),
+                Ok(()) => {
+                    let more = next.warnings.iter().filter(|w| w.code == Code::NotModelled && !resolved.warnings.contains(w));
+                    let more: Vec<_> = more.cloned().collect();
+                    changes.push(Change { time, waiting: at.waiting, state: Arc::new(next) });
+                    resolved.warnings.extend(more);
+                }
                 Err(Refused { at: place, message, help }) => {
                     let key =
                         at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));

@@ -18,6 +18,7 @@ use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
 use crate::registry::SourceSpec;
 use crate::source::{Entry, Node, Table, Value, join};
+use crate::tc;
 use serde_json::Value as J;
 
 /// Most names of an alternative that a help text lists.
@@ -362,6 +363,17 @@ impl<'a> Checker<'a> {
     /// Normalises `"red"` or `{ red = {...} }` to the table with the algorithm's own name.
     fn registry(&mut self, node: &mut Node, schema: &'a J) {
         let what = schema.get("x-registry").and_then(J::as_str).unwrap_or("algorithm");
+        if let Value::Str(text) = &node.value
+            && let (Some(line), "queue") = (text.strip_prefix(tc::PREFIX), what)
+        {
+            match tc::read(line) {
+                Ok(read) => {
+                    self.sources.note(read.notes);
+                    *node = Node::of(&read.queue, node.span);
+                }
+                Err(wrong) => return self.fail(Code::BadTc, self.sources.part(node.span, &wrong.word), wrong.message, wrong.help),
+            }
+        }
         let Some(properties) = schema.pointer("/anyOf/1/properties").and_then(J::as_object) else { return };
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         let (name, entry) = match &node.value {

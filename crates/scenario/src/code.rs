@@ -52,6 +52,7 @@ codes! {
         BadQuantity "bad-quantity" "The quantity is invalid, has the wrong unit, or is out of range.";
         UnknownValue "unknown-value" "The word is not one of the allowed values.";
         UnknownAlgorithm "unknown-algorithm" "The algorithm is unknown.";
+        BadTc "bad-tc" "A queue in the notation of tc cannot be read.";
         OneAlgorithm "one-algorithm" "One algorithm is expected; none or several are given.";
         BadFile "bad-file" "A file that the scenario names cannot be read.";
         EmptyName "empty-name" "A name is empty.";
@@ -108,6 +109,7 @@ codes! {
         ThresholdAboveLimit "threshold-above-limit" "The upper threshold of RED is above the limit of its buffer, so its early drops do not work as they should.";
         SilentFlow "silent-flow" "A flow delivered no data after the warm-up.";
         SameRuns "same-runs" "All runs are identical: nothing is random, so intervals are meaningless.";
+        NotModelled "not-modelled" "A word of a queue in the notation of tc is not modelled, or differs here.";
         Imported "imported" "A file of another program was read incompletely, or with changes.";
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Most findings that are listed; further ones are only counted, because one mistake in a long list causes thousands.
 pub const MOST_REPORTED: usize = 20;
@@ -31,9 +32,11 @@ struct Source {
 }
 
 /// The texts a scenario is read from: the file, then each `--set` option.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
+    /// What readers of other notations left out.
+    notes: Mutex<Vec<String>>,
 }
 
 impl Sources {
@@ -54,6 +57,24 @@ impl Sources {
     pub fn folder(&self, span: Span) -> &Path {
         let source = self.list.get(span.source as usize).filter(|s| !s.option);
         source.and_then(|s| Path::new(&s.name).parent()).unwrap_or(Path::new(""))
+    }
+
+    /// Place of the first occurrence of `word` within `span`; else `span`.
+    pub(crate) fn part(&self, span: Span, word: &str) -> Span {
+        let text = self.list.get(span.source as usize).and_then(|s| s.text.get(span.start..span.end));
+        match text.and_then(|t| t.find(word)).filter(|_| !word.is_empty()) {
+            Some(at) => Span { start: span.start + at, end: span.start + at + word.len(), ..span },
+            None => span,
+        }
+    }
+
+    /// Adds notes for the warnings of the scenario.
+    pub(crate) fn note(&self, notes: Vec<String>) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes);
+    }
+    /// Notes of readers of other notations.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// True if `span` is in an option.

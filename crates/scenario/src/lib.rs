@@ -41,6 +41,7 @@ mod series_table;
 mod session;
 mod source;
 mod spec;
+mod tc;
 mod timeline;
 mod topology;
 mod trace;
@@ -88,5 +89,6 @@ pub use spec::{
     PropagationSpec, QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec,
     ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };
+pub use tc::{TcNotRead, TcRead, read_tc_with};
 pub use topology::*;
 pub use trace::{TraceRequest, Tracing};

@@ -11,34 +11,51 @@ from .seeds import SEED
 
 
 @click.command(name="import")
-@click.argument("file", required=False)
-@click.option("-o", "--out", metavar="DIR", help="The result folder to write. An existing one is an error without --force.")
-@click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: about a thousand samples).")
+@click.argument("file", metavar="[tc|ns2|mininet|flows] FILE", nargs=-1)
 @click.option(
-    "--as", "form", type=click.Choice(["result", "scenario"]), default="result", help="What to make; scenario: of a list of flows."
+    "-o", "--out", metavar="PATH", help="The result folder, or the scenario file, to write. An existing one is an error without --force."
 )
+@click.option("--rate", metavar="RATE", help="Rate of devices and links whose rate the file does not say (default: 1Gbit/s).")
+@click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: about a thousand samples).")
 @click.option("--list", "listed", is_flag=True, help="List the formats.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as `run` does.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.option("--force", is_flag=True, help="Replace an existing result folder.")
 def import_(
-    file: str | None, out: str | None, sample: str | None, form: str, listed: bool, as_json: bool, quiet: bool, force: bool
+    file: tuple[str, ...],
+    out: str | None,
+    rate: str | None,
+    sample: str | None,
+    listed: bool,
+    as_json: bool,
+    quiet: bool,
+    force: bool,
 ) -> None:
-    """Import a recording or a log of another program as a result folder: tables, time series and events.
+    """Import a recording or a log of another program as a result folder, or its description of a network as a scenario.
 
     The first bytes of FILE say what it is: a capture, a trace of ns-2 or ns-3, a log of iperf3, ss, QUIC, flent, tcptrace or OMNeT++;
-    --list shows all. With --as scenario, FILE is a list of flows (start,bytes,from,to, as NetFlow exports have it), and -o the scenario
-    file to write. docs/guides/formats.md describes the conversion.
+    --list shows all. docs/guides/formats.md describes the conversion.
+
+    With `tc`, FILE has commands of tc, a script of `fairlane tc`, or the output of `tc qdisc show`; with `ns2`, a Tcl script of ns-2; with
+    `mininet`, a topology of Mininet in Python, which is read and not executed; with `flows`, a list of flows as NetFlow exports have it
+    (start,bytes,from,to). The scenario is printed, or written to the file of --out.
     """
+    from .described import described, scenario_from
+
     if listed:
         return _list_readers()
-    if file is None or out is None:
+    if not file:
         raise click.UsageError("give a file and what to write: fairlane import FILE -o DIR, or --list")
-    if form == "scenario":
-        return _scenario(file, out, force=force, quiet=quiet)
+    kind, name = described(file)
+    if kind:
+        return scenario_from(kind, name, out, rate=rate, as_json=as_json, quiet=quiet, force=force)
+    if out is None:
+        raise click.UsageError("give a file and what to write: fairlane import FILE -o DIR, or --list")
+    if rate is not None:
+        raise click.UsageError("--rate is for scenarios: fairlane import tc FILE --rate 100Mbit/s")
     from ..formats.imports import import_file, summary
 
-    result = import_file(file, out, force=force, sample=sample)
+    result = import_file(name, out, force=force, sample=sample)
     if as_json:
         emit_json(result.document())
     elif not quiet:
@@ -49,6 +66,7 @@ def import_(
     from pathlib import Path
 
     wrote([Path(out)], as_json=as_json, quiet=quiet)
+    return None
 
 
 def _list_readers() -> None:
@@ -58,22 +76,6 @@ def _list_readers() -> None:
 
     rows = [(r.name, r.what.replace("`", ""), r.gives) for r in READERS]
     emit(render(Sheet(["format", "files", "result"], rows, words=(1, 2))))
-
-
-def _scenario(file: str, out: str, *, force: bool, quiet: bool) -> None:
-    """Writes the scenario of a list of flows."""
-    from pathlib import Path
-
-    from ..base.files import save_bytes
-    from ..base.outputs import new_file
-    from ..formats.flow_list import scenario_text
-
-    target = new_file(out, force=force)
-    made, remarks = scenario_text(Path(file))
-    save_bytes(target, made.encode(), new=not force)
-    if not quiet:
-        emit(render(*_words(f"warning: {r}" for r in remarks)))
-    wrote([target], as_json=False, quiet=quiet)
 
 
 def _words(lines: Any) -> list[Any]:

@@ -11,10 +11,11 @@ import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from ..base.toml import value as as_toml
-from .inputs import fault, quoted, text_lines
-from .measured import text
+from ..linux.imported import Imported
+from .inputs import fault, quoted
+from .measured import text as shortened
 
 MOST_FLOWS = 20_000
 COLUMNS = {
@@ -29,11 +30,11 @@ COLUMNS = {
 _TCP = ("tcp", "6", "")
 
 
-def scenario_text(file: Path) -> tuple[str, list[str]]:
-    """Returns the scenario of a list of flows in TOML, and remarks."""
-    remarks: list[str] = []
+def import_flows(text: str, name: str, rate: str = "100Mbit/s") -> Imported:
+    """Returns the scenario of a list of flows; `rate` is that of each host's link, which the list does not know."""
+    file, remarks = Path(name), list[str]()
     flows, others = [], 0
-    for number, row in _rows(file, remarks):
+    for number, row in _rows(file, text, remarks):
         if row.get("protocol", "").lower() not in _TCP:
             others += 1
             continue
@@ -55,14 +56,15 @@ def scenario_text(file: Path) -> tuple[str, list[str]]:
         raise fault(file, "it has no flow of TCP with bytes between two hosts")
     if others:
         remarks.append(f"{others} lines are not TCP, have no bytes or stay within a host, and were left out")
-    return _toml(file, sorted(flows, key=lambda f: f[0])), remarks
+    remarks.append(f"the list has no links: each host has one of {rate} and 5ms; replace them by yours")
+    return Imported(_tree(sorted(flows, key=lambda f: f[0]), rate), remarks)
 
 
-def _rows(file: Path, remarks: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows(file: Path, text: str, remarks: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yields the named cells of each line."""
     heads: list[str] = []
     mark = ","
-    lines = [(n, line) for n, line in text_lines(file) if line.strip()]
+    lines = [(n, line.removesuffix("\r")) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, line in lines:
         if not heads:
             mark = next((m for m in ",\t;|" if m in line), ",")
@@ -101,7 +103,7 @@ def _ends(row: dict[str, str]) -> tuple[str, str] | None:
         hosts = [h.strip() for h in found]
     else:
         hosts = [row.get("from", ""), row.get("to", "")]
-    return (text(hosts[0], 80), text(hosts[1], 80)) if len(hosts) == 2 and all(hosts) else None
+    return (shortened(hosts[0], 80), shortened(hosts[1], 80)) if len(hosts) == 2 and all(hosts) else None
 
 
 def _seconds(cell: str) -> float:
@@ -121,18 +123,14 @@ def _whole(cell: str) -> int | None:
     return int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 16 else None
 
 
-def _toml(file: Path, flows: list[tuple[float, int, str, str]]) -> str:
-    begin = flows[0][0]
+def _tree(flows: list[tuple[float, int, str, str]], rate: str) -> dict[str, Any]:
+    begin, last = flows[0][0], flows[-1][0]
     hosts = sorted({h for f in flows for h in f[2:]})
-    last = flows[-1][0] - begin
-    lines = [
-        f"# The flows of {file.name}: each line is a transfer. The file has no links: say what yours are.",
-        f'duration = "{math.ceil(last) + 10}s"',
-        "",
-    ]
-    for host in hosts:
-        lines += [f"[links.{as_toml(host)}]", f"from = {as_toml(host)}", 'to = "network"', 'rate = "100Mbit/s"', 'delay = "5ms"', ""]
-    for i, (start, size, a, b) in enumerate(flows):
-        lines += [f"[flows.f{i}]", f"from = {as_toml(a)}", f"to = {as_toml(b)}", f'start = "{round((start - begin) * 1e6)}us"']
-        lines += ["tcp = {}", f'source.file = {{ size = "{size}B" }}', ""]
-    return "\n".join(lines)
+    return {
+        "duration": f"{math.ceil(last - begin) + 10}s",
+        "links": {h: {"from": h, "to": "network", "rate": rate, "delay": "5ms"} for h in hosts},
+        "flows": {
+            f"f{i}": {"from": a, "to": b, "start": f"{round((start - begin) * 1e6)}us", "tcp": {}, "source": {"file": {"size": f"{size}B"}}}
+            for i, (start, size, a, b) in enumerate(flows)
+        },
+    }

@@ -1,4 +1,4 @@
-"""The queues of a scenario as Linux commands: `fairlane tc`.
+"""The queues of a scenario as Linux commands, and scenarios from such commands: `fairlane tc`, `fairlane import tc`.
 
 Syntax and units follow the manual pages of iproute2 6.1 (dualpi2: 6.17); differences of the kernel become notes.
 """
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import machines
 from .directions import Export, commands_for, merged
+from .imported import DEVICE_RATE, Imported, directions
+from .imported import scenario as import_tc
 from .plan import Table, check_device
+from .queue_text import queue_text
 from .script import Script
 
 if TYPE_CHECKING:
@@ -76,4 +79,18 @@ def document(exports: list[Export], dev: str, scripts: Iterable[Script] = ()) ->
     }  # fmt: skip
 
 
-__all__ = ["Export", "Script", "Table", "commands_for", "document", "export", "merged", "scripts"]
+__all__ = [
+    "DEVICE_RATE",
+    "Export",
+    "Imported",
+    "Script",
+    "Table",
+    "commands_for",
+    "directions",
+    "document",
+    "export",
+    "import_tc",
+    "merged",
+    "queue_text",
+    "scripts",
+]

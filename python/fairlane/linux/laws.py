@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from . import quantities as q
-from .plan import Plan, Table, flag, in_packets
+from .plan import Plan, Table, in_packets
+from .words import written
 
 LEAST_AUTOMATIC = 5.0
 """Packets of RED's smallest automatic lower threshold, as in the core (Floyd, Gummadi and Shenker 2001, section 5)."""
@@ -112,11 +113,7 @@ def ared(plan: Plan, parent: str, handle: str, t: Table) -> None:
 def codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes codel."""
     plan.page("codel")
-    above = t["ce_threshold"]
-    plan.qdisc(
-        parent, handle, "codel limit", in_packets(plan, t), "target", q.time(q.seconds(t["target"])), "interval",
-        q.time(q.seconds(t["interval"])), flag(t["ecn"], "ecn"), *(() if above is None else ("ce_threshold", q.time(q.seconds(above)))),
-    )  # fmt: skip
+    plan.qdisc(parent, handle, "codel", *written("codel", plan, t))
     codel_notes(plan, t)
 
 
@@ -136,24 +133,8 @@ def codel_notes(plan: Plan, t: Table) -> None:
 def pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes pie."""
     plan.page("pie")
-    plan.qdisc(parent, handle, "pie limit", in_packets(plan, t), *pie_words(plan, t), flag(t["ecn"], "ecn"))
+    plan.qdisc(parent, handle, "pie", *written("pie", plan, t))
     pie_notes(plan, t)
-
-
-PIE_SCALE = 16
-"""tc's alpha and beta are sixteenths of those of RFC 8033 (alpha 2 and beta 20 stand for 0.125 and 1.25), whole numbers from 0 to 32."""
-
-
-def pie_words(plan: Plan, t: Table) -> list[object]:
-    """Returns the parameters common to pie and fq_pie."""
-    words: list[object] = ["target", q.time(q.seconds(t["target"])), "tupdate", q.time(q.seconds(t["tupdate"]))]
-    for key in ("alpha", "beta"):
-        exact = t[key] * PIE_SCALE
-        whole = min(32, max(0, round(exact)))
-        if abs(whole - exact) > 1e-9:
-            plan.note(f"tc's {key} is a whole number of sixteenths up to 2: {whole}/16 for {t[key]:g}")
-        words += [key, whole]
-    return [*words, flag(t["byte_mode"], "bytemode"), "dq_rate_estimator" if t["estimate"] == "dequeue_rate" else "no_dq_rate_estimator"]
 
 
 def pie_notes(plan: Plan, t: Table) -> None:
@@ -165,8 +146,11 @@ def pie_notes(plan: Plan, t: Table) -> None:
         "max_burst": "150ms", "panic_delay": "250ms", "cap": True, "derandomize": True, "dq_threshold": "16384B", "mark_ecnth": 0.1,
         "hold": False,
     }  # fmt: skip
-    if t.get("start") is None:
+    start = t.get("start")
+    if start is None:
         plan.note("start is unset: sch_pie begins at a third of limit and rests when probability and delay are zero; here it always works")
+    elif q.count(start, 1500) != max(1, in_packets(plan, t) // 3):
+        plan.note(f"start is {start} here, a third of limit in the kernel")
     known = {k: v for k, v in kernel.items() if k in t.values}
     for note in t.left(known):
         plan.note(note)
@@ -200,7 +184,7 @@ SFB_SHARE = Fraction(3, 2)
 def sfb(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes sfb."""
     limit = in_packets(plan, t)
-    share = max(1, int(limit * SFB_SHARE / t["bins"]))
+    share = max(1, int(limit * SFB_SHARE / t.values["bins"]))
     target = share if t["bin_size"] is None else q.count(t["bin_size"], 1500)
     most = limit if t["bin_limit"] is None else q.count(t["bin_limit"], 1500)
     penalty = plan.link.rate / 100 if t["penalty_rate"] is None else q.number(t["penalty_rate"], "bit/s")

@@ -154,7 +154,3 @@ def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500)
         plan.note(f"{table.name} counts packets in the kernel: {text} are taken as {n} packets of {packet} bytes")
     return n - int(table.get("admit") == "under")
 
-
-def flag(on: bool, word: str) -> str:
-    """Returns a switch of tc: ecn, noecn."""
-    return word if on else f"no{word}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import quantities as q
-from .laws import codel_notes, pie_notes, pie_words
-from .plan import ETHERNET_HEADER, FULL_PACKET, Plan, Table, flag, in_packets
+from .laws import codel_notes, pie_notes
+from .plan import ETHERNET_HEADER, FULL_PACKET, Plan, Table, in_packets
+from .words import micro, written
 
 _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
@@ -103,14 +104,10 @@ def _drr_classes(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.note(f"the classes share a limit of {t['limit']} here; in the kernel only their queues have limits")
 
 
-def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[object]) -> None:
-    """Returns the parameters common to fq_codel and fq_pie."""
-    memory = t["memory_limit"]
-    head = [t.name, "limit", in_packets(plan, t), "flows", t["flows"], "quantum", q.size(t["quantum"])]
-    tail = () if memory is None else ("memory_limit", q.size(memory))
+def _flow_queues(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.page(t.name)
-    plan.qdisc(parent, handle, *head, *words, *tail)
-    if memory is None:
+    plan.qdisc(parent, handle, t.name, *written(t.name, plan, t))
+    if t["memory_limit"] is None:
         plan.note("the kernel also limits the memory of all packets, to 32 MB by default")
     if t["hash"] != "flow":
         _hash(plan, t, handle, t["flows"], None)
@@ -120,25 +117,19 @@ def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[obj
 
 def fq_codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes fq_codel."""
-    above = t["ce_threshold"]
-    words = ["target", q.time(q.seconds(t["target"])), "interval", q.time(q.seconds(t["interval"])), flag(t["ecn"], "ecn")]
-    words += [] if above is None else ["ce_threshold", q.time(q.seconds(above))]
-    _flow_queues(plan, parent, handle, t, [*words, "drop_batch", t["drop_batch"]])
+    _flow_queues(plan, parent, handle, t)
     codel_notes(plan, t)
 
 
 def fq_pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes fq_pie."""
-    words = [*pie_words(plan, t), flag(t["ecn"], "ecn")]
-    if t["ecn"]:
-        words += ["ecn_prob", round(100 * t["mark_ecnth"])]
     t.settled("mark_ecnth")
     if not t["refuse"]:
         plan.note(
             f"a full fq_pie refuses the arriving packet; here up to {t['drop_batch']} packets leave from the head of the longest queue"
         )
     t.settled("drop_batch")
-    _flow_queues(plan, parent, handle, t, words)
+    _flow_queues(plan, parent, handle, t)
     pie_notes(plan, t)
 
 
@@ -158,8 +149,10 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.page("dualpi2")
     share = f"{round(100 * t['classic_share'])}%"
     plan.qdisc(
-        parent, handle, "dualpi2 limit", n, "coupling_factor", max(1, round(t["k"])), "step_thresh", q.time(step),
-        "min_qlen_step", t["th_len"], "classic_protection", share, "target", q.time(target), "tupdate", q.time(update),
+        parent, handle, "dualpi2 limit", n, "coupling_factor", max(1, round(t["k"])), "step_thresh",
+        micro(plan, step, "dualpi2.min_th"),
+        "min_qlen_step", t["th_len"], "classic_protection", share, "target", micro(plan, target, "dualpi2.target"), "tupdate",
+        micro(plan, update, "dualpi2.tupdate"),
         "alpha", q.share(alpha), "beta", q.share(beta),
     )  # fmt: skip
     plan.note("dualpi2 came with Linux 6.17 and iproute2 6.17")
@@ -182,7 +175,7 @@ def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.page("cake")
     plan.qdisc(
         parent, handle, "cake", "unlimited" if rate is None else f"bandwidth {q.rate(q.number(rate, 'bit/s'))}",
-        "rtt", q.time(q.seconds(t["rtt"])), t["tins"], t["isolation"].replace("_", "-"), "nonat nowash no-ack-filter no-split-gso",
+        "rtt", micro(plan, q.seconds(t["rtt"]), "cake.rtt"), t["tins"], t["isolation"].replace("_", "-"), "nonat nowash no-ack-filter no-split-gso",
         "overhead", q.size(t["overhead"]) + (0 if parent == "root" else ETHERNET_HEADER), "mpu", q.size(t["mpu"]), framing,
         *(() if limit is None else ("memlimit", q.length(limit, ETHERNET))),
     )  # fmt: skip

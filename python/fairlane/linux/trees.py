@@ -34,6 +34,52 @@ def rule(pattern: str, mark: int) -> tuple[str, str]:
     return f"handle {mark} fw", f"flow {name}: its packets need the firewall mark {mark} (nft: meta mark set {mark})"
 
 
+def matches_of(kind: str, words: list[str], handle: str, protocol: str, marks: dict[int, str]) -> tuple[str, str]:
+    """Returns the match of a filter, the counterpart of `rule`; otherwise nothing and the reason."""
+    if kind == "matchall":
+        return "any", ""
+    if kind == "fw":
+        mark = handle if handle.isdecimal() and len(handle) < 10 else "0"
+        flow = marks.get(int(mark))
+        return (f"flow:{flow}", "") if flow else ("", f': there are no firewall marks here, match = "flow:NAME" names packets of mark {mark}')
+    if kind == "flower":
+        values = dict(zip(words, words[1:], strict=False))
+        if values.get("ip_proto") in _PROTOCOL and "ip_tos" not in values:
+            return values["ip_proto"], ""
+        if "ip_tos" in values:
+            value, _, mask = values["ip_tos"].partition("/")
+            return _tos(value, mask or "0xff"), ""
+        return "", ": only ip_proto and ip_tos are"
+    if kind == "u32" and words.count("match") == 1:
+        at = words.index("match")
+        field = words[at + 1 : at + 5]
+        if field[:2] == ["ip", "protocol"] and len(field) == 4:
+            name = next((n for n, v in _PROTOCOL.items() if _hex(field[2]) == v), "")
+            return (name, "") if name else ("", ": only TCP and UDP are")
+        if field[:2] in (["ip", "dsfield"], ["ip", "tos"], ["ip", "precedence"]) and len(field) == 4:
+            return _tos(field[2], field[3]), ""
+        if field[:2] == ["u32", "0"] and field[2:3] == ["0"]:
+            return "any", ""
+    if kind == "basic" and "match" not in words:
+        return "any", ""
+    return "", ": matches are those of protocol and dsfield"
+
+
+def _hex(text: str) -> int:
+    try:
+        return int(text, 16 if text[:2].lower() == "0x" else 10) if len(text) < 12 else -1
+    except ValueError:
+        return -1
+
+
+def _tos(value: str, mask: str) -> str:
+    """Returns the match for the byte of DSCP and ECN under a mask."""
+    bits, under = _hex(value), _hex(mask)
+    if under == 3:
+        return next((f"ecn:{name}" for name, two in _ECN.items() if two == bits & 3), "")
+    return f"dscp:{bits >> 2}" if under in (0xFC, 0xFF) and 0 <= bits < 256 else ""
+
+
 def filters(plan: Plan, handle: str, classes: list[tuple[list[str], str]]) -> None:
     """Adds a filter per match of each class; the first match wins."""
     order = 0

@@ -117,6 +117,9 @@ fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Resu
     if !s.found.is_empty() {
         return Err(s.found);
     }
+    for text in sources.notes() {
+        s.warn(Code::NotModelled, text);
+    }
     s.collect_warnings(&scenario, &network, &links, &groups, &flows);
     // These checks use the paths with the fewest links.
     if scenario.route_by == RouteBy::Hops {

@@ -65,6 +65,20 @@ impl Node {
         Self { value: Value::Table(Table::new()), span }
     }
 
+    /// Tree of a JSON value, all of it at one place.
+    pub(crate) fn of(json: &serde_json::Value, span: Span) -> Self {
+        use serde_json::Value as J;
+        let value = match json {
+            J::Null => Value::Null,
+            J::Bool(b) => Value::Bool(*b),
+            J::Number(n) => n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap_or_default()), Value::Int),
+            J::String(s) => Value::Str(s.clone()),
+            J::Array(a) => Value::Array(a.iter().map(|v| Self::of(v, span)).collect()),
+            J::Object(o) => Value::Table(o.iter().map(|(k, v)| (k.clone(), Entry { key: span, node: Self::of(v, span) })).collect()),
+        };
+        Self { value, span }
+    }
+
     /// Value below `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {

@@ -1,0 +1,92 @@
+"""Scenarios from descriptions of networks by other programs: `fairlane import tc FILE`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..base.files import read_input, save_bytes
+from ..errors import FairlaneError, FolderError
+from .output import emit, emit_document, emit_json
+
+KINDS = ("tc", "ns2", "mininet", "flows")
+MOST_INPUT = 64 << 20
+ENDINGS = {".tcl": "ns2", ".py": "mininet", ".tc": "tc", ".sh": "tc"}
+"""Kinds by file ending, for files that are no recordings."""
+
+
+def described(words: tuple[str, ...]) -> tuple[str, str]:
+    """Returns the kind of a description, empty for a recording, and the name of the file."""
+    if len(words) == 2 and words[0] in KINDS:
+        return words[0], words[1]
+    if len(words) == 1 and (words[0] not in KINDS or os.path.lexists(words[0])):
+        return ENDINGS.get(Path(words[0]).suffix.lower(), ""), words[0]
+    if len(words) == 1:
+        raise click.UsageError(f"Missing argument 'FILE': fairlane import {words[0]} FILE")
+    raise click.UsageError(f"Unexpected argument {words[-1]!r}: expected FILE, or one of {', '.join(KINDS)} and FILE")
+
+
+def _reader(kind: str) -> Callable[..., Any]:
+    if kind == "tc":
+        from ..linux import import_tc
+
+        return import_tc
+    if kind == "ns2":
+        from ..formats.tcl import import_tcl
+
+        return import_tcl
+    if kind == "flows":
+        from ..formats.flow_list import import_flows
+
+        return import_flows
+    from ..formats.mininet import import_mininet
+
+    return import_mininet
+
+
+def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as_json: bool, quiet: bool, force: bool) -> None:
+    """Reads a description, checks the scenario, and prints or writes it; notes name what is not modelled."""
+    from .. import _core
+    from ..base import toml
+    from ..base.scenario import check_text
+
+    data = sys.stdin.buffer.read(MOST_INPUT) if name == "-" else read_input(name)
+    name = "<stdin>" if name == "-" else name
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = data[: e.start].count(b"\n") + 1
+        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file") from None
+    check_text(text, name)
+    if rate is not None:
+        _core_rate(rate)
+    made = _reader(kind)(text, name, **({} if rate is None else {"rate": rate}))
+    written = toml.dumps(made.tree)
+    _core.resolve(written, out or f"the scenario of {name}", "toml", [])
+    if as_json:
+        return emit_json({"schema": "fairlane.import/1", "fairlane": _core.version(), "scenario": made.tree, "notes": made.notes})
+    notes = [f"note: {n}" for n in made.notes]
+    if out is None:
+        return emit_document("\n".join([*(f"# {n}" for n in notes), written]), "toml")
+    path = Path(out)
+    if os.path.lexists(path) and not force:
+        raise FolderError(f"{out} exists and was not changed: choose another name, or --force")
+    save_bytes(path, written.encode("utf-8"), new=not force)
+    if not quiet:
+        emit("\n".join([f"wrote {path}", *notes, "", f"  fairlane run {shlex.quote(str(path))}"]))
+    return None
+
+
+def _core_rate(rate: str) -> None:
+    from .. import _core
+
+    try:
+        _core.quantity("rate", rate)
+    except ValueError as e:
+        raise FairlaneError(f"--rate: {e}\n  = help: write for instance 100Mbit/s") from None

@@ -1,0 +1,191 @@
+"""netem's words (tc-netem(8)) as the delay, the impairments and the rate of a link: the counterpart of `netem.delay_line`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ..errors import short
+from . import quantities as q
+from . import tc_units as u
+
+
+@dataclass
+class Line:
+    """Delay line of a link."""
+
+    delay: Fraction = Fraction(0)
+    jitter: dict[str, Any] | None = None
+    loss: float | dict[str, Any] | None = None
+    duplicate: float | None = None
+    reorder: dict[str, Any] | None = None
+    rate: str | None = None
+    limit: int = 1000
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Line) -> None:
+        """Adds a delay line behind this one."""
+        self.delay += other.delay
+        for name in ("jitter", "loss", "duplicate", "reorder"):
+            mine, more = getattr(self, name), getattr(other, name)
+            if mine is not None and more is not None:
+                self.notes.append(f"netem: of two {name}s in a row the first counts")
+            elif more is not None:
+                setattr(self, name, more)
+
+    def settings(self) -> dict[str, Any]:
+        """Returns the settings of a link."""
+        out: dict[str, Any] = {"delay": q.time(self.delay) if self.delay else "0s"}
+        return out | {k: v for k in ("jitter", "loss", "duplicate", "reorder") if (v := getattr(self, k)) is not None}
+
+
+class _Reader:
+    def __init__(self, words: list[str]) -> None:
+        self.words, self.at, self.line = words, 0, Line()
+        self.share: float | None = None
+        self.distribution = ""
+
+    def number_follows(self) -> bool:
+        return self.at < len(self.words) and self.words[self.at][:1].isdigit()
+
+    def take(self, of: str) -> str:
+        if self.at >= len(self.words):
+            raise u.TcError(of, f"netem: {of} needs a value", f"write {of} and its value")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def note(self, text: str) -> None:
+        self.line.notes.append(f"netem: {text}")
+
+    def correlation(self, of: str) -> None:
+        """Reads a correlation, which is not modelled."""
+        if self.number_follows():
+            share = u.percent(self.take(of))
+            if share:
+                self.note(f"the correlation of {of} ({100 * share:g} %) is not modelled: draws are independent")
+
+    def read(self) -> Line:
+        while self.at < len(self.words):
+            word = self.take("")
+            name = next((n for n in _WORDS if n == word), None) or next((n for n in _WORDS if word and n.startswith(word)), None)
+            if name is None:
+                raise u.TcError(word, f"netem has no word {short(word)}", f"its words are {', '.join(_WORDS)}")
+            _WORDS[name](self)
+        return self._settled()
+
+    def _settled(self) -> Line:
+        made = self.line
+        if self.share is not None:
+            if not made.delay:
+                self.note("reorder without a delay changes nothing")
+            else:
+                # netem sends this share at once; the others wait, and so are late.
+                made.reorder = {"share": float(f"{1 - self.share:.12g}"), "delay": q.time(made.delay)}
+                if made.jitter is not None:
+                    self.note("reorder with jitter: the late packets have the mean delay")
+                made.delay, made.jitter = Fraction(0), None
+        if made.jitter is not None and self.distribution:
+            if self.distribution in ("normal", "uniform"):
+                made.jitter["distribution"] = self.distribution
+            else:
+                self.note(f"distribution {short(self.distribution)} is not modelled: normal is taken, with the same deviation")
+                made.jitter["distribution"] = "normal"
+        if made.jitter is not None and made.jitter["distribution"] == "uniform" and q.seconds(made.jitter["width"]) > made.delay:
+            self.note("a jitter above the delay is cut at the delay")
+            made.jitter["width"] = q.time(made.delay)
+        return made
+
+    def delay(self) -> None:
+        self.line.delay = u.seconds(self.take("delay"), fine=True)
+        if self.number_follows():
+            width = u.seconds(self.take("delay"), fine=True)
+            if width:
+                self.line.jitter = {"width": q.time(width), "distribution": "uniform", "keep_order": False}
+            self.correlation("delay")
+
+    def loss(self) -> None:
+        word = self.take("loss")
+        if word in ("random",) or word[:1].isdigit():
+            self.line.loss = u.percent(self.take("loss") if word == "random" else word)
+            self.correlation("loss")
+        elif word in ("gemodel", "state"):
+            skip = ("p", "r", "1-h", "1-k", "p13", "p31", "p32", "p23", "p14")  # as `tc qdisc show` has them
+            numbers = []
+            while self.at < len(self.words) and (self.number_follows() or self.words[self.at] in skip) and len(numbers) < 5:
+                text = self.take("loss")
+                if text not in skip:
+                    numbers.append(u.percent(text))
+            if not numbers:
+                raise u.TcError(word, f"netem: loss {word} needs a percentage", f"write for instance loss {word} 1% 10%")
+            self._chain(word, numbers)
+        else:
+            raise u.TcError(word, f"netem: {short(word)} is no model of loss", "write loss 1%, loss gemodel P R, or loss state P13 P31")
+
+    def _chain(self, word: str, numbers: list[float]) -> None:
+        p = numbers[0]
+        r = numbers[1] if len(numbers) > 1 else float(f"{1 - p:.12g}")
+        bad, good = 1.0, 0.0
+        if word == "gemodel":
+            bad = numbers[2] if len(numbers) > 2 else 1.0
+            good = numbers[3] if len(numbers) > 3 else 0.0
+        elif any(numbers[2:3]) or any(numbers[4:5]):
+            self.note("loss state: of the four states those of p13 and p31 are modelled, without p32, p23 and p14")
+        self.line.loss = {"gilbert_elliott": {"p": p, "r": r, "good": good, "bad": bad}}
+
+    def duplicate(self) -> None:
+        self.line.duplicate = u.percent(self.take("duplicate"))
+        self.correlation("duplicate")
+
+    def reorder(self) -> None:
+        self.share = u.percent(self.take("reorder"))
+        self.correlation("reorder")
+
+    def rate(self) -> None:
+        self.line.rate = u.rate(self.take("rate"))
+        extra = []
+        while self.at < len(self.words) and self.words[self.at].lstrip("-")[:1].isdigit() and len(extra) < 3:
+            extra.append(self.take("rate"))
+        if any(x != "0" for x in extra):
+            self.note(f"rate {' '.join(extra)}: bytes and cells of the link layer are not modelled")
+
+    def limit(self) -> None:
+        self.line.limit = max(1, u.size(self.take("limit").removesuffix("p")))
+
+    def gap(self) -> None:
+        if u.count(self.take("gap"), "") > 1:
+            self.note("gap is not modelled: each packet may be late")
+
+    def corrupt(self) -> None:
+        share = u.percent(self.take("corrupt"))
+        self.correlation("corrupt")
+        if share:
+            self.note(f"corrupt {100 * share:g}% is not modelled: a receiver drops such packets, as loss does")
+
+    def slot(self) -> None:
+        at = self.at
+        while self.at < len(self.words) and self.words[self.at] not in _WORDS:
+            self.at += 1
+        self.note(f"slot {' '.join(self.words[at : self.at])[:60]} is not modelled: packets leave one by one")
+
+    def spread(self) -> None:
+        self.distribution = self.take("distribution")
+
+    def ecn(self) -> None:
+        self.note("ecn is not modelled: lost packets are lost, not marked")
+
+    def seed(self) -> None:
+        self.take("seed")
+
+
+_WORDS: dict[str, Callable[[_Reader], None]] = {
+    "limit": _Reader.limit, "latency": _Reader.delay, "delay": _Reader.delay, "distribution": _Reader.spread, "loss": _Reader.loss,
+    "drop": _Reader.loss, "duplicate": _Reader.duplicate, "reorder": _Reader.reorder, "rate": _Reader.rate, "gap": _Reader.gap,
+    "corrupt": _Reader.corrupt, "slot": _Reader.slot, "ecn": _Reader.ecn, "seed": _Reader.seed,
+}  # fmt: skip
+
+
+def netem(words: list[str]) -> Line:
+    """Reads the words after `netem`."""
+    return _Reader(words).read()
