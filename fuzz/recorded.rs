@@ -56,7 +56,7 @@ impl Writer {
     }
 }
 
-const LINKS: [u32; 9] = [1, 1, 101, 0, 108, 113, 276, 228, 147];
+const LINKS: [u32; 11] = [1, 1, 101, 0, 108, 113, 276, 228, 147, 9, 127];
 
 fn pcap(d: &mut Draws) -> Vec<u8> {
     let (little, link) = (d.below(2) == 0, d.of(&LINKS));

@@ -76,6 +76,9 @@ def links(draw: Draw) -> Tree:
         own = {"from": a, "to": b, "rate": rate, "delay": draw.quantity("fl-dur", most="3s"), "duplex": None, "trace": None}
         if draw.chance(0.06):
             own |= {"rate": None, "trace": "data/cellular.down", "rates": None}
+        elif draw.chance(0.06):
+            profile = {"file": draw.pick(("leo", "5g_drive", "cable")), "overtaking": draw.chance(0.5), "repeat": draw.chance(0.5)}
+            own |= {"rate": None, "delay": None, "rates": None, "profile": profile}
         made[f"l{k}"] = draw.of("LinkSpec", **own)
     return made
 

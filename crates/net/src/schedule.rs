@@ -1,4 +1,4 @@
-//! Schedules of a link's rate: a trace of delivery opportunities, or steps of the rate.
+//! Schedules of a link's rate: a trace of delivery opportunities, steps of the rate, or a profile (`profile.rs`).
 //!
 //! Opportunities follow the link of mahimahi (R. Netravali et al., Mahimahi: accurate record-and-replay for HTTP, USENIX ATC 2015,
 //! section 4, and its program mm-link): a trace lists the milliseconds at which the link can carry one packet of full size, and repeats at its last time. An
@@ -12,6 +12,7 @@
 //!
 //! Departures are carried out late (see `Path::settle`): a schedule computes the end of a transmission from its start, and starts never go back.
 
+use crate::profile::ProfileRate;
 use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub enum Schedule {
     Opportunities(Opportunities),
     /// Steps of the rate.
     Steps(Steps),
+    /// Rate of a profile.
+    Profile(ProfileRate),
 }
 
 impl Schedule {
@@ -37,6 +40,7 @@ impl Schedule {
         match self {
             Self::Opportunities(o) => o.end(at, start, len),
             Self::Steps(s) => s.end(start, len),
+            Self::Profile(p) => p.end(start, len),
         }
     }
     /// Forgets the transmission in progress, and releases its opportunities.
@@ -49,7 +53,7 @@ impl Schedule {
     pub fn left(&self) -> u32 {
         match self {
             Self::Opportunities(o) => o.left,
-            Self::Steps(_) => 0,
+            Self::Steps(_) | Self::Profile(_) => 0,
         }
     }
     /// Unsent bits at `now` of a transmission that ends at `end` and leaves `left` bytes of its last opportunity.
@@ -63,6 +67,7 @@ impl Schedule {
         match self {
             Self::Opportunities(o) => (o.until(to) - o.until(from)) as f64 * f64::from(8 * OPPORTUNITY),
             Self::Steps(s) => s.area(to) - s.area(from),
+            Self::Profile(p) => p.capacity(from, to),
         }
     }
 }

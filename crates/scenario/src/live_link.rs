@@ -197,7 +197,7 @@ impl LiveLink {
             self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
             return;
         };
-        let Outcome { lost, twice } = impair.outcome();
+        let Outcome { lost, twice } = impair.outcome(earliest);
         if lost {
             self.count.lost += 1;
             self.free.push(pkt.id.0);

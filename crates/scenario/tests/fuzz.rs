@@ -6,6 +6,8 @@
 mod draws;
 #[path = "../../../fuzz/harness.rs"]
 mod harness;
+#[path = "../../../fuzz/layers.rs"]
+mod layers;
 #[path = "../../../fuzz/queue.rs"]
 mod queue;
 #[path = "../../../fuzz/recorded.rs"]
@@ -20,7 +22,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Names of the models, and operations in the tests.
-const TARGETS: [(&str, u64); 4] = [("queue", 300_000), ("tcp", 100_000), ("scenario", 1000), ("pcap", 20_000)];
+const TARGETS: [(&str, u64); 5] = [("queue", 300_000), ("tcp", 100_000), ("scenario", 1000), ("pcap", 20_000), ("layers", 20_000)];
 /// Seeds that once found a defect: a D-SACK as long as the sequence space.
 const FOUND: [(&str, u64); 1] = [("tcp", 8484)];
 /// Bytes of a TCP endpoint's life.
@@ -56,6 +58,7 @@ fn fuzz(target: &str, operations: u64, first: u64) -> Vec<String> {
             ("queue", _) => queue::run(seed),
             ("tcp", _) => tcp(seed),
             ("pcap", _) => recorded::run(seed),
+            ("layers", _) => layers::run(seed),
             (_, Some(corpus)) => text::run(seed, corpus),
             (_, None) => Err("there is no such target".to_owned()),
         });

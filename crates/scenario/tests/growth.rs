@@ -190,12 +190,15 @@ fn impairments_do_not_grow_with_packets_or_flows() {
             "duplicate" => &["0.02"],
             "reorder" => &["{ share = 0.1, delay = \"20ms\" }"],
             "jitter" => &["\"40ms\""],
+            // From 100 to 140 ms and back, with 2 % losses.
+            "profile" => &["\"data:,6 0 100000000000 20000000 500000000000 140000000000 20000000 1000000000000 100000000000 0\""],
             other => panic!("write a value of `{other}` that makes it work"),
         };
+        let delay = if name == "profile" { "" } else { "delay = \"100ms\"\n" };
         for value in values {
             let run = |packets: usize, flows: usize| {
                 whole_run(&format!(
-                    "duration = \"2s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\ndelay = \"100ms\"\n{name} = {value}\n\
+                    "duration = \"2s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\n{delay}{name} = {value}\n\
                      [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {flows}\nudp = {{}}\nsource.poisson.rate = \"{}kbit/s\"\n",
                     packets * 100,
                     (packets * 80).div_ceil(flows),

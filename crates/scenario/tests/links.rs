@@ -208,6 +208,12 @@ fn what_does_not_fit_is_told_where_it_stands() {
         ("rate = \"1Mbit/s\"\njitter = \"11ms\"", "leaves no delay: the link's is 10ms", "at most \"10ms\""),
         ("rate = \"1Mbit/s\"\nreorder = { share = 0.1, delay = \"0s\" }", "not reordered", ""),
         ("rate = \"1Mbit/s\"\nreorder = { share = 0.1 }", "`delay` is missing", ""),
+        ("profile = \"data:,3 0 1000 1 5 1000 1\"", "the profile has delays, and the link has a delay, too", "delays = false"),
+        ("rate = \"1Mbit/s\"\nprofile = \"data:,1 0 1000 5 1000\"", "the profile has rates, and the link has a rate, too", "rates = false"),
+        ("profile = \"data:,1 0 1000 5 1000\"\nrates = [{ at = \"1s\", rate = \"1Mbit/s\" }]", "the profile has rates", "remove the rate"),
+        ("rate = \"1Mbit/s\"\nprofile = { file = \"data:,4 0 5 5 0\", upload = true }", "the profile has no column `upload`", ""),
+        ("rate = \"1Mbit/s\"\nprofile = \"moon\"", "file not found", "one of leo, 5g_drive, cable"),
+        ("rate = \"1Mbit/s\"\nprofile = \"down\"", "down: line 1: `5` is neither a header", ""),
     ] {
         let e = read_in(&dir, &bulk(link, "{}")).unwrap_err();
         assert!(e.contains(message) && e.contains(help), "{link}\n{e}");
@@ -226,4 +232,82 @@ fn what_does_not_fit_is_told_where_it_stands() {
         assert!(e.contains(message), "{source}\n{e}");
     }
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// A packet whose transmission starts at t arrives at t + size / rate(t) + delay(end): exact, with delays in steps and on lines. Where the delay falls,
+/// packets wait for those before them, or overtake them.
+#[test]
+fn packets_of_a_profile_arrive_by_its_rows() {
+    let dir = folder("profile");
+    // 1 Mbit/s and 30 ms, then 2 Mbit/s and 5 ms; it repeats after 200 ms.
+    std::fs::write(dir.join("p.csv"), "time_ms,rate_mbps,delay_ms\n0,1,30\n100,2,5\n200,1,30\n").unwrap();
+    // 250 bytes take 2 ms at first, 1 ms later.
+    std::fs::write(dir.join("r.txt"), "0 250\n0.010 250\n0.097 250\n0.101 250\n0.150 250\n0.210 250\n").unwrap();
+    let arrivals = |options: &str| -> Vec<u64> {
+        let text = format!(
+            "duration = \"1s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nduplex = false\nprofile = {{ file = \"p.csv\"{options} }}\n\
+             [links.y]\nfrom = \"b\"\nto = \"c\"\nrate = \"10Tbit/s\"\ndelay = \"0s\"\n[links.back]\nfrom = \"c\"\nto = \"a\"\nrate = \"1Gbit/s\"\ndelay = \"1ms\"\n\
+             [flows.f]\nfrom = \"a\"\nto = \"c\"\nudp = {{ header = \"0B\" }}\nsource.replay = {{ file = \"r.txt\" }}\n"
+        );
+        let r = read_in(&dir, &text).unwrap();
+        assert_eq!(r.link_directions()[0].wire.delay.to_string(), "5ms");
+        assert_eq!(r.link_directions()[0].wire.rate.to_string(), "1500kbit/s");
+        assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
+        // What arrives at b is captured there.
+        let requests = vec![CaptureRequest { what: "y".to_owned(), files: vec![dir.join("y.pcapng")] }];
+        let captures = Captures { requests, ..Captures::default() };
+        run_all(&r, &Options { seeds: vec![1], threads: 1, captures, ..Options::default() }, &Progress::default()).unwrap();
+        let list = fairlane_scenario::parse_file("packets", &std::fs::read(dir.join("y.pcapng")).unwrap()).unwrap();
+        // The first packet arrives at 2 + 30 ms in each case.
+        list.chunks(3).map(|p| p[0] + 32_000_000).collect()
+    };
+    let us = |list: &[u64]| list.iter().map(|t| t * 1000).collect::<Vec<u64>>();
+    // Sent from 97 to 99 ms: 129 ms. Sent from 101 to 102 ms with 5 ms it would arrive at 107 ms.
+    assert_eq!(arrivals(""), us(&[32_000, 42_000, 129_000, 129_000, 156_000, 242_000]));
+    assert_eq!(arrivals(", overtaking = true"), us(&[32_000, 42_000, 107_000, 129_000, 156_000, 242_000]));
+    // Without its end the last row holds: 1 Mbit/s and 30 ms.
+    assert_eq!(arrivals(", repeat = false"), us(&[32_000, 42_000, 129_000, 129_000, 156_000, 242_000]));
+    // 30 - 25 * 12 / 100 = 27 ms at 12 ms; 5.25 at 99 ms; 5 + 25 * 2 / 100 = 5.5 ms at 102 ms; 17.75 ms at 151 ms; 27 ms at 212 ms.
+    let line = arrivals(", interpolation = \"linear\"");
+    assert_eq!(
+        line.iter().map(|t| t - line[0]).collect::<Vec<u64>>(),
+        us(&[0, 39_000 - 31_500, 104_250 - 31_500, 107_500 - 31_500, 168_750 - 31_500, 239_000 - 31_500])
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// A loss of a half in every other second loses half of the packets of these seconds and none of the others.
+#[test]
+fn losses_of_a_profile_come_in_their_time() {
+    let text = "duration = \"10s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"1ms\"\n\
+                profile = \"data:,4 0 500000000 1000000000000 0 2000000000000 0\"\n\
+                [flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nsource.cbr = { rate = \"4Mbit/s\", size = \"500B\" }\n";
+    let out = run(&read(text).unwrap());
+    let share = value(&out.links, "lost", "x") / value(&out.links, "departures", "x");
+    assert!((share - 0.25).abs() < 0.02, "{share}");
+    let none = run(&read(&text.replace("500000000 ", "0 ")).unwrap());
+    assert_eq!(value(&none.links, "lost", "x"), 0.0);
+}
+
+/// Shipped profiles by name; a layer's rate or delay replaces that of a profile below it, and the other way round.
+#[test]
+fn profiles_and_rates_replace_one_another() {
+    let dumbbell = |bottleneck: &str, refined: &str| {
+        let text = format!(
+            "duration = \"1s\"\n[topology.dumbbell]\nbottleneck = {{ {bottleneck} }}\n{refined}\n[flows.f]\nfrom = \"s0\"\nto = \"d0\"\ntcp = {{}}\n"
+        );
+        let r = read(&text).unwrap();
+        assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
+        r.link_directions()[..2].iter().map(|l| (l.wire.varies(), l.wire.delay.to_string(), l.wire.rate.to_string())).collect::<Vec<_>>()
+    };
+    let leo = dumbbell("profile = \"leo\"", "");
+    assert!(leo[0].0 && leo[0] == leo[1] && leo[0].1.starts_with("12."), "{leo:?}");
+    let up = dumbbell("profile = \"leo\", reverse = { profile = { file = \"leo\", upload = true } }", "");
+    assert!(up[0] == leo[0] && up[1].0 && up[1].2 != up[0].2, "{up:?}");
+    let own = dumbbell("profile = \"leo\", reverse = { rate = \"5Mbit/s\", delay = \"7ms\" }", "");
+    assert_eq!((&own[0], &own[1]), (&leo[0], &(false, "7ms".to_owned(), "5Mbit/s".to_owned())));
+    let refined = dumbbell("rate = \"5Mbit/s\", delay = \"7ms\"", "[links.bottleneck]\nprofile = \"leo\"");
+    assert_eq!(refined, leo);
+    let part = dumbbell("delay = \"7ms\", profile = { file = \"leo\", delays = false }", "");
+    assert!(part[0].0 && part[0].1 == "7ms");
 }

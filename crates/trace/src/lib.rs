@@ -1,5 +1,6 @@
 //! Observers: optional probes, event tables, time series files, packet capture and animations.
 
+pub mod capture_file;
 pub mod capture_import;
 pub mod events;
 mod hop_delay;

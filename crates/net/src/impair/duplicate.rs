@@ -1,6 +1,7 @@
 //! Duplication: packets that arrive twice.
 
 use super::{At, Draws, Impairment, Outcome, Work};
+use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ impl Impairment for Duplicate {
 }
 
 impl Work for Duplicate {
-    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+    fn apply(&mut self, draws: Draws, _: Time, outcome: &mut Outcome) {
         outcome.twice |= draws.twice < self.0;
     }
 }

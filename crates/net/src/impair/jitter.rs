@@ -108,7 +108,7 @@ impl Work for Jittering {
         self.stream.fork(number);
     }
 
-    fn extra(&mut self, now: Time) -> Dur {
+    fn extra(&mut self, now: Time, _: Time) -> Dur {
         let mut at = now + self.draw();
         if self.keep_order {
             at = at.max(self.last);

@@ -8,7 +8,7 @@
 
 use super::{At, Draws, Finding, Impairment, Outcome, Work};
 use fairlane_engine::Stream;
-use fairlane_units::Dur;
+use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -131,7 +131,7 @@ impl Work for Losing {
         self.stream.fork(number);
     }
 
-    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
+    fn apply(&mut self, draws: Draws, _: Time, outcome: &mut Outcome) {
         let mut lost = draws.loss < self.share;
         self.count += 1;
         if let Some(c) = self.chain {

@@ -59,11 +59,11 @@ macro_rules! impairments {
             fn is_idle(&self) -> bool {
                 true $(&& self.$name.is_none())*
             }
-            fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
-                $(if let Some(w) = &mut self.$name { w.apply(draws, outcome); })*
+            fn apply(&mut self, draws: Draws, sent: Time, outcome: &mut Outcome) {
+                $(if let Some(w) = &mut self.$name { w.apply(draws, sent, outcome); })*
             }
-            fn extra(&mut self, now: Time) -> Dur {
-                Dur::ZERO $(+ self.$name.as_mut().map_or(Dur::ZERO, |w| w.extra(now)))*
+            fn extra(&mut self, now: Time, sent: Time) -> Dur {
+                Dur::ZERO $(+ self.$name.as_mut().map_or(Dur::ZERO, |w| w.extra(now, sent)))*
             }
             fn early(&self) -> Dur {
                 Dur::ZERO $(+ self.$name.as_ref().map_or(Dur::ZERO, Work::early))*
@@ -81,10 +81,12 @@ impairments! {
     "Probability that a packet arrives twice. Absent: 0." duplicate: Duplicate;
     "A share of the packets that arrives later than those behind them." reorder: ReorderSpec;
     "Variation of the propagation delay: its width, or a table of parameters." jitter: JitterSpec;
+    "Rate, delay and loss that follow a trace: a file or the name of a shipped profile, or a table of parameters." profile: ProfileSpec;
 }
 
 pub use jitter::{Distribution, JitterParams};
 pub use loss::{GilbertElliottSpec, LossModels};
+pub use profile::{Interpolation, ProfileParams};
 
 /// Parameters of an impairment.
 pub trait Impairment: Sized {
@@ -110,13 +112,13 @@ pub trait Impairment: Sized {
 
 /// State of an impairment on a link.
 pub trait Work {
-    /// Applies the impairment to the next packet.
-    fn apply(&mut self, draws: Draws, outcome: &mut Outcome) {
-        let _ = (draws, outcome);
+    /// Applies the impairment to the next packet, whose transmission ended at `sent`.
+    fn apply(&mut self, draws: Draws, sent: Time, outcome: &mut Outcome) {
+        let _ = (draws, sent, outcome);
     }
-    /// Extra delay of a packet that could arrive at `now`. Called once per packet.
-    fn extra(&mut self, now: Time) -> Dur {
-        let _ = now;
+    /// Extra delay of a packet that could arrive at `now`, and whose transmission ended at `sent`. Called once per packet.
+    fn extra(&mut self, now: Time, sent: Time) -> Dur {
+        let _ = (now, sent);
         Dur::ZERO
     }
     /// Part of the propagation delay that [`Self::extra`] adds instead.
@@ -185,6 +187,8 @@ pub struct Impair {
     /// The port of the other direction, if its queue rewrites the windows of acknowledgements that cross this link.
     pub(crate) clamped_by: Option<PortId>,
     rng: Stream,
+    /// Delay of the ring: that of the link without what impairments add instead.
+    ring: Dur,
     pub(crate) reorder_buffer: Option<ReorderBuffer>,
 }
 
@@ -198,7 +202,9 @@ impl Impair {
     pub(crate) fn idle(what: &Impairments, delay: Dur, seed: u64, name: &str) -> Self {
         let at = At { seed, name, delay };
         let reorder_buffer = what.delays().then(ReorderBuffer::default);
-        Self { working: Working::new(what, &at), clamped_by: None, rng: at.stream("impair"), reorder_buffer }
+        let working = Working::new(what, &at);
+        let ring = delay.saturating_sub(working.early());
+        Self { working, clamped_by: None, rng: at.stream("impair"), ring, reorder_buffer }
     }
 
     /// Draws from other random streams from now on.
@@ -214,23 +220,29 @@ impl Impair {
         self.working.duplicate = what.duplicate.as_ref().and_then(|p| p.begin(&at));
     }
 
-    /// Outcome of the next packet.
-    pub fn outcome(&mut self) -> Outcome {
+    /// End of the transmission of a packet that would arrive at `now` by the delay of the ring alone.
+    fn sent(&self, now: Time) -> Time {
+        Time::ZERO + now.since(Time::ZERO + self.ring)
+    }
+
+    /// Outcome of the next packet, which would arrive at `now` by the delay of the ring alone.
+    pub fn outcome(&mut self, now: Time) -> Outcome {
         let draws = Draws { loss: self.rng.uniform(), twice: self.rng.uniform() };
         let mut outcome = Outcome::default();
-        self.working.apply(draws, &mut outcome);
+        self.working.apply(draws, self.sent(now), &mut outcome);
         outcome
     }
 
     /// Arrival time of a packet that would arrive at `now` by the propagation delay alone.
     pub fn arrival(&mut self, now: Time) -> Time {
-        now + self.working.extra(now)
+        now + self.working.extra(now, self.sent(now))
     }
 
     /// [`Self::arrival`] with the reorder buffer; `None` if the link has none.
     pub(crate) fn late_arrival(&mut self, now: Time) -> Option<(&mut ReorderBuffer, Time)> {
+        let sent = self.sent(now);
         let buffer = self.reorder_buffer.as_mut()?;
-        Some((buffer, now + self.working.extra(now)))
+        Some((buffer, now + self.working.extra(now, sent)))
     }
 
     /// Part of the propagation delay that [`Self::arrival`] adds instead.

@@ -51,7 +51,7 @@ impl Work for Reordering {
         self.stream.fork(number);
     }
 
-    fn extra(&mut self, _: Time) -> Dur {
+    fn extra(&mut self, _: Time, _: Time) -> Dur {
         if self.stream.uniform() < self.what.share { self.what.delay } else { Dur::ZERO }
     }
 }

@@ -6,7 +6,7 @@ fn impair(what: Impairments) -> Impair {
 
 fn lost(what: Impairments, n: usize) -> Vec<bool> {
     let mut i = impair(what);
-    (0..n).map(|_| i.outcome().lost).collect()
+    (0..n).map(|_| i.outcome(Time::ZERO).lost).collect()
 }
 
 fn losing(models: LossModels) -> Impairments {
@@ -94,7 +94,7 @@ fn models_do_not_share_their_luck() {
     let more = Impairments { loss, jitter: Some(jitter(Dur::from_ms(1), false)), ..plain.clone() };
     let (mut a, mut b) = (impair(plain), impair(more));
     for _ in 0..10_000 {
-        let (x, y) = (a.outcome(), b.outcome());
+        let (x, y) = (a.outcome(Time::ZERO), b.outcome(Time::ZERO));
         b.arrival(Time::ZERO);
         assert_eq!(x.twice, y.twice);
         assert!(!x.lost || y.lost);

@@ -33,7 +33,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         let Some(imp) = port.impair_mut() else { return NOWHERE };
-        let Outcome { lost, twice } = imp.outcome();
+        let Outcome { lost, twice } = imp.outcome(now);
         let clamped_by = imp.clamped_by;
         if lost {
             self.drop_packet(i, *pkt, DropReason::Link, now, obs);

@@ -37,6 +37,7 @@ impl<Q: Qdisc> Port<Q> {
     pub fn rate_at(&self, now: Time) -> Rate {
         match self.schedule() {
             Some(Schedule::Steps(s)) => s.rate_at(now),
+            Some(Schedule::Profile(p)) => p.at(now),
             _ => self.rate(),
         }
     }

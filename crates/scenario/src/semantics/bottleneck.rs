@@ -83,7 +83,7 @@ impl<'a> Paths<'a> {
 
     /// True if rates change on the path or stations share a channel; then no warning is possible.
     fn varies(&self, path: &FlowPath<'_>) -> bool {
-        path.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.trace.is_some() || !l.wire.rates.is_empty())
+        path.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air() || l.wire.varies())
     }
 
     /// True if the links of a path have no impairments.

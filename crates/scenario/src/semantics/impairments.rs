@@ -6,7 +6,8 @@ use crate::diag::Span;
 use crate::expand::LinkDir;
 use crate::source::{Node, Value};
 use crate::spec::Wire;
-use fairlane_net::Finding;
+use fairlane_net::{Finding, Profile, Value as Profiled};
+use fairlane_units::DataFile;
 use std::sync::Arc;
 
 impl Semantics<'_> {
@@ -18,9 +19,7 @@ impl Semantics<'_> {
                 walk(node, &mut vec![section.to_owned()], &mut found);
             }
         }
-        for (path, span) in found {
-            let help = "write one of them; --set LINK.trace=none removes an inherited one";
-            let what = "a link has either a rate or a trace, not both";
+        for (path, span, what, help) in found {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             self.fail_at(Code::TwoRates, span, &path, what, help);
         }
@@ -63,11 +62,36 @@ impl Semantics<'_> {
     }
 }
 
-fn walk(node: &Node, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Span)>) {
+/// Path, place, message and help of two settings for one value.
+type Two = (Vec<String>, Span, &'static str, &'static str);
+
+/// Returns true if a profile, as it was read, has one of these values and the scenario does not leave it out.
+fn profile_has(profile: &Node, values: &[Profiled], switch: &str) -> bool {
+    let Value::Table(t) = &profile.value else { return false };
+    let Some(Value::Str(data)) = t.get("file").map(|e| &e.node.value) else { return false };
+    let Ok(list) = DataFile::parse_inline(data) else { return false };
+    let profile = Profile::new(list.into());
+    t.get(switch).is_none_or(|e| e.node.value != Value::Bool(false)) && values.iter().any(|&v| profile.has(v))
+}
+
+fn walk(node: &Node, path: &mut Vec<String>, found: &mut Vec<Two>) {
     let Value::Table(t) = &node.value else { return };
     let written = |key: &str| t.get(key).filter(|e| e.node.value != Value::Null);
+    let mut both = |key: &str, span: Span, what, help| found.push(([&path[..], &[key.to_owned()]].concat(), span, what, help));
     if let (Some(_), Some(trace)) = (written("rate"), written("trace")) {
-        found.push(([&path[..], &["trace".to_owned()]].concat(), trace.key));
+        let help = "write one of them; --set LINK.trace=none removes an inherited one";
+        both("trace", trace.key, "a link has either a rate or a trace, not both", help);
+    }
+    if let Some(profile) = written("profile") {
+        let has = |values: &[Profiled], switch| profile_has(&profile.node, values, switch);
+        if ["rate", "trace", "rates"].iter().any(|key| written(key).is_some()) && has(&[Profiled::Rate, Profiled::Upload], "rates") {
+            let help = "remove the rate of the link, or write profile = { file = ..., rates = false }";
+            both("profile", profile.key, "the profile has rates, and the link has a rate, too", help);
+        }
+        if written("delay").is_some() && has(&[Profiled::Delay], "delays") {
+            let help = "remove the delay of the link, or write profile = { file = ..., delays = false }";
+            both("profile", profile.key, "the profile has delays, and the link has a delay, too", help);
+        }
     }
     for (key, entry) in t {
         path.push(key.clone());
@@ -84,7 +108,11 @@ fn place_of(node: &Node, key: &str) -> Option<Span> {
 
 fn findings(w: &Wire) -> Vec<Finding> {
     let mut found = Vec::new();
-    if w.trace.is_some() && !w.rates.is_empty() {
+    let profiled = w.impairments.profile.as_ref().is_some_and(|p| p.has_rates());
+    if profiled && !w.rates.is_empty() {
+        let message = "`rates` changes a rate, and this link has that of a profile".to_owned();
+        found.push(Finding { key: "rates", message, help: "leave one of them out".to_owned() });
+    } else if w.trace.is_some() && !w.rates.is_empty() {
         let message = "`rates` changes a rate, and this link has a trace".to_owned();
         found.push(Finding { key: "rates", message, help: "leave one of them out".to_owned() });
     } else if let Some(i) = w.rates.windows(2).position(|s| s[1].at <= s[0].at) {

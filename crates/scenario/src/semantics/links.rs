@@ -79,8 +79,9 @@ impl Semantics<'_> {
                 }
             }
             let pipe = pipe.filled();
-            let no_rate = pipe.forward.rate.is_none() && pipe.forward.trace.is_none();
-            for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", pipe.forward.delay.is_none(), "5ms")] {
+            let no_rate = pipe.forward.rate.is_none() && pipe.forward.trace.is_none() && !pipe.forward.follows_rates();
+            let no_delay = pipe.forward.delay.is_none() && !pipe.forward.follows_delays();
+            for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", no_delay, "5ms")] {
                 if missing {
                     self.fail_key(
                         Code::LinkIncomplete,

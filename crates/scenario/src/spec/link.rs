@@ -2,7 +2,7 @@
 
 use super::table::QueueTable;
 use crate::registry::QueueSpec;
-use fairlane_net::{Impairments, LinkInfo, Opportunities, Schedule, Steps};
+use fairlane_net::{Impairments, LinkInfo, Opportunities, ProfileSpec, Schedule, Steps};
 use fairlane_units::{DataFile, Dur, Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -39,7 +39,7 @@ impl OutageSpec {
 /// One direction of a link, complete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wire {
-    /// Transmission rate: the mean of a trace, the first of steps.
+    /// Transmission rate: the mean of a trace or profile, the first of steps.
     pub rate: Rate,
     /// Trace of the rate.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "in_short")]
@@ -50,7 +50,7 @@ pub struct Wire {
     /// Outages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub down: Vec<OutageSpec>,
-    /// Propagation delay.
+    /// Propagation delay: the least of a profile.
     pub delay: Dur,
     /// Capacity of the device below the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,10 +75,19 @@ impl Wire {
     pub fn info(&self) -> LinkInfo {
         LinkInfo { rate: self.rate, delay: self.delay }
     }
+    /// Returns true if its rate is that of a profile.
+    fn follows_rates(&self) -> bool {
+        self.impairments.profile.as_ref().is_some_and(ProfileSpec::has_rates)
+    }
+    /// Returns true if its rate changes by a trace, a profile or steps.
+    pub fn varies(&self) -> bool {
+        self.trace.is_some() || !self.rates.is_empty() || self.follows_rates()
+    }
     /// Changes of the rate over time.
     pub fn schedule(&self) -> Option<Schedule> {
         match &self.trace {
             Some(trace) => Opportunities::new(trace.shared()).map(Schedule::Opportunities),
+            None if self.follows_rates() => self.impairments.profile.as_ref()?.schedule(),
             None if self.rates.is_empty() => None,
             None => {
                 let steps = self.rates.iter().map(|s| (Time::ZERO + s.at, s.rate)).collect();
@@ -188,10 +197,23 @@ pub struct LinkSpec {
 }
 
 impl Direction {
-    /// Values of `self`, else of `base`. A rate and a trace replace each other.
+    /// Returns true if its rate is that of a profile.
+    pub fn follows_rates(&self) -> bool {
+        self.impairments.profile.as_ref().is_some_and(ProfileSpec::has_rates)
+    }
+    /// Returns true if its delay is that of a profile.
+    pub fn follows_delays(&self) -> bool {
+        self.impairments.profile.as_ref().is_some_and(ProfileSpec::has_delays)
+    }
+    /// Values of `self`, else of `base`. A rate, a trace and the rates of a profile replace each other, and so do a delay and the delays of a profile.
     pub fn over(&self, base: &Self) -> Self {
         let own = self.rate.is_some() || self.trace.is_some();
         let capacity = if own { self } else { base };
+        let mut impairments = self.impairments.over(&base.impairments);
+        if let (Some(profile), None) = (&mut impairments.profile, &self.impairments.profile) {
+            profile.0.rates &= !own;
+            profile.0.delays &= self.delay.is_none();
+        }
         Self {
             rate: capacity.rate,
             trace: capacity.trace.clone(),
@@ -201,18 +223,31 @@ impl Direction {
             device: self.device.or(base.device),
             weight: self.weight.or(base.weight),
             queue: QueueTable::over(self.queue.as_ref(), base.queue.as_ref()),
-            impairments: self.impairments.over(&base.impairments),
+            impairments,
         }
+        .without_replaced()
+    }
+    /// Copy without the rate and the delay that a profile replaces.
+    fn without_replaced(mut self) -> Self {
+        if self.follows_rates() {
+            (self.rate, self.trace) = (None, None);
+        }
+        if self.follows_delays() {
+            self.delay = None;
+        }
+        self
     }
     /// Complete direction, with all parameters of the queue. Fails with the name of a missing rate or delay.
     pub fn wire(&self) -> Result<Wire, &'static str> {
         let mean = |t: &DataFile| Opportunities::new(t.shared()).map(|o| o.rate());
+        let profile = self.impairments.profile.as_ref();
+        let rate = profile.and_then(ProfileSpec::rate);
         Ok(Wire {
-            rate: self.trace.as_ref().map_or(self.rate, mean).ok_or("rate")?,
+            rate: rate.or_else(|| self.trace.as_ref().map_or(self.rate, mean)).ok_or("rate")?,
             trace: self.trace.clone(),
             rates: self.rates.clone().unwrap_or_default(),
             down: self.down.clone().unwrap_or_default(),
-            delay: self.delay.ok_or("delay")?,
+            delay: profile.and_then(ProfileSpec::delay).or(self.delay).ok_or("delay")?,
             device: self.device,
             weight: self.weight,
             queue: self.queue.as_ref().map_or_else(QueueSpec::default, QueueTable::spec),
@@ -222,7 +257,7 @@ impl Direction {
     /// Copy with every parameter of the queue, if one is set.
     #[must_use]
     pub fn filled(&self) -> Self {
-        Self { queue: self.queue.as_ref().map(|q| QueueTable::from(&q.spec())), ..self.clone() }
+        Self { queue: self.queue.as_ref().map(|q| QueueTable::from(&q.spec())), ..self.clone() }.without_replaced()
     }
 }
 
@@ -259,12 +294,10 @@ impl Pipe {
     }
     /// Copy with this delay in both directions.
     #[must_use]
-    pub fn with_delay(mut self, delay: Dur) -> Self {
-        self.forward.delay = Some(delay);
-        if let Some(reverse) = &mut self.reverse {
-            reverse.delay = Some(delay);
-        }
-        self
+    pub fn with_delay(self, delay: Dur) -> Self {
+        let only = Direction { delay: Some(delay), ..Direction::default() };
+        let reverse = self.reverse.as_ref().map(|r| only.over(r));
+        Self { forward: only.over(&self.forward), reverse }
     }
 }
 

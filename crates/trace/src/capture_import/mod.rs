@@ -3,19 +3,17 @@
 //! A capture has one point: each packet is sent and received there in the same instant. The file is read twice: first for the flows and their
 //! data directions, then for the rows. Memory holds the flows, whose number is bounded, and one page of the table.
 
-mod decode;
-mod file;
+mod remarks;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
+use crate::capture_file::{Decoded, Decoder, End, FileError, Headers, Reader};
 use crate::events::{CapturedPacket, Import};
-use decode::{Decoded, End, Headers, decode};
-pub use file::ReadError;
-use file::{Packet, Reader};
-use std::collections::{HashMap, HashSet};
+use remarks::remarks;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use tcp::{Connection, SegmentAnalysis};
@@ -79,6 +77,34 @@ struct FlowState {
     connection: Connection,
 }
 
+/// Why a file cannot be imported.
+#[derive(Debug)]
+pub enum ReadError {
+    /// Reading fails.
+    Io(io::Error),
+    /// The file is not a supported capture.
+    NoCapture(String),
+    /// The output cannot be written.
+    Write(io::Error),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+impl From<io::Error> for ReadError {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl From<FileError> for ReadError {
+    fn from(e: FileError) -> Self {
+        match e {
+            FileError::Io(e) => Self::Io(e),
+            FileError::NoCapture(why) => Self::NoCapture(why),
+        }
+    }
+}
+
 type Key = (bool, End, End);
 type Whole = ([u8; 16], [u8; 16], u32);
 
@@ -91,7 +117,9 @@ struct Flows {
     fragments: HashMap<Whole, (u16, u16)>,
     other: u64,
     damaged: u64,
-    unknown: HashMap<u32, u64>,
+    protected: u64,
+    repeated: u64,
+    unknown: BTreeMap<u32, u64>,
     more: u64,
 }
 
@@ -101,20 +129,17 @@ fn key(f: &Headers) -> (Key, usize) {
 
 impl Flows {
     /// Finds the flow of a packet, its direction (0: from the smaller end) and its headers; `None` if it has no flow, and it is counted.
-    fn find(&mut self, packet: &Packet<'_>) -> Option<(usize, usize, Headers)> {
-        let link_type = packet.link_type;
-        let mut found = match decode(link_type, packet.bytes, packet.length) {
+    fn find(&mut self, decoded: Decoded, link_type: u32) -> Option<(usize, usize, Headers)> {
+        let mut found = match decoded {
             Decoded::Headers(found) => found,
-            Decoded::Other => {
-                self.other += 1;
-                return None;
-            }
-            Decoded::Damaged => {
-                self.damaged += 1;
-                return None;
-            }
-            Decoded::Unknown => {
-                *self.unknown.entry(link_type).or_default() += 1;
+            other => {
+                *match other {
+                    Decoded::Damaged => &mut self.damaged,
+                    Decoded::Protected => &mut self.protected,
+                    Decoded::Repeated => &mut self.repeated,
+                    Decoded::Unknown => self.unknown.entry(link_type).or_default(),
+                    _ => &mut self.other,
+                } += 1;
                 return None;
             }
         };
@@ -188,37 +213,56 @@ struct First {
     begin: Option<i128>,
     end: i128,
     backward: u64,
+    /// Packets without a time, and those of them before the first with a time.
     timeless: u64,
+    early: u64,
     packets: u64,
     cut: Option<String>,
     short: u64,
 }
 
-/// Passes the packets of flows to `take`: flow number, direction, headers and packet.
+/// A packet of a flow.
+struct Seen {
+    /// Flow, and direction (0: from the smaller end).
+    flow: usize,
+    way: usize,
+    headers: Headers,
+    /// Nanoseconds since 1970.
+    time: i128,
+    /// Length on the wire.
+    length: u32,
+}
+
+/// Passes the packets of flows to `take`.
 fn each(
     file: &Path,
     flows: &mut Flows,
     goes_on: &dyn Fn() -> bool,
-    mut take: impl FnMut(&mut Flows, usize, usize, &Headers, &Packet<'_>) -> Result<(), ReadError>,
+    mut take: impl FnMut(&mut Flows, &Seen) -> Result<(), ReadError>,
 ) -> Result<First, ReadError> {
     let mut reader = Reader::new(BufReader::with_capacity(1 << 16, File::open(file)?))?;
-    let (mut first, mut before) = (First::default(), i128::MIN);
+    let mut decoder = Decoder::default();
+    let (mut first, mut before) = (First::default(), None);
     while let Some(packet) = reader.next()? {
         first.packets += 1;
         if first.packets.is_multiple_of(LOOKS) && !goes_on() {
             return Err(ReadError::Stopped);
         }
         first.short += u64::from(packet.captured < packet.length);
-        let Some(time) = packet.time else {
-            first.timeless += 1;
+        first.timeless += u64::from(packet.time.is_none());
+        // A simple packet block has no time: that of the packet before, so that its data is not missing.
+        let Some(time) = packet.time.or(before) else {
+            first.early += 1;
             continue;
         };
-        first.backward += u64::from(time < before);
-        before = time;
-        if let Some((flow, way, found)) = flows.find(&packet) {
-            first.begin = Some(first.begin.map_or(time, |begin| begin.min(time)));
-            first.end = first.end.max(time);
-            take(flows, flow, way, &found, &packet)?;
+        first.backward += u64::from(before.is_some_and(|before| time < before));
+        before = Some(time);
+        for &(decoded, length) in decoder.decode(packet.link_type, packet.bytes, packet.length) {
+            if let Some((flow, way, headers)) = flows.find(decoded, packet.link_type) {
+                first.begin = Some(first.begin.map_or(time, |begin| begin.min(time)));
+                first.end = first.end.max(time);
+                take(flows, &Seen { flow, way, headers, time, length })?;
+            }
         }
     }
     first.cut = reader.cut;
@@ -232,15 +276,15 @@ fn each(
 pub fn capture(file: &Path, folder: PathBuf, goes_on: &dyn Fn() -> bool) -> Result<Capture, ReadError> {
     let mut flows = Flows::default();
     let mut began = Vec::new();
-    each(file, &mut flows, goes_on, |flows, flow, way, found, packet| {
-        let known = &mut flows.all[flow];
+    each(file, &mut flows, goes_on, |flows, seen| {
+        let (known, found, way) = (&mut flows.all[seen.flow], &seen.headers, seen.way);
         if known.packets == [0; 2] {
             began.push(way);
         }
         known.packets[way] += 1;
         known.payload[way] += u64::from(found.payload);
         if found.whole && found.tcp {
-            known.connection.take(way, found, packet.time.unwrap_or(0));
+            known.connection.take(way, found, seen.time);
         }
         Ok(())
     })
@@ -262,8 +306,9 @@ fn second(
     let begin = first.begin.unwrap_or(0);
     let mut rows = Import::new(folder, names.clone()).map_err(ReadError::Write)?;
     let (mut flows, mut number, mut far) = (Flows::default(), 0, 0);
-    each(file, &mut flows, goes_on, |flows, flow, way, found, packet| {
-        let time = packet.time.unwrap_or(0);
+    each(file, &mut flows, goes_on, |flows, packet| {
+        let &Seen { flow, way, time, .. } = packet;
+        let found = &packet.headers;
         number += 1;
         if time - begin > LONGEST {
             far += 1;
@@ -340,36 +385,6 @@ fn names(all: &[FlowState], leads: &[usize]) -> Vec<String> {
         name
     };
     all.iter().zip(leads).map(name).collect()
-}
-
-/// Remarks about packets without rows.
-fn remarks(flows: &Flows, first: &First) -> Vec<String> {
-    let mut out = Vec::new();
-    let many = |n: u64| if n == 1 { "1 packet is".to_owned() } else { format!("{n} packets are") };
-    if let Some(cut) = &first.cut {
-        out.push(format!("the file is damaged: {cut}; the part before is imported"));
-    }
-    if first.timeless > 0 {
-        out.push(format!("{} left out: no time in the file", many(first.timeless)));
-    }
-    if flows.damaged > 0 {
-        out.push(format!("{} left out: truncated headers, or damaged", many(flows.damaged)));
-    }
-    let mut unknown: Vec<_> = flows.unknown.iter().collect();
-    unknown.sort();
-    for (link_type, n) in unknown {
-        out.push(format!("{} left out: unknown link type {link_type}", many(*n)));
-    }
-    if flows.other > 0 {
-        out.push(format!("{} left out: neither TCP nor UDP over IP", many(flows.other)));
-    }
-    if flows.more > 0 {
-        out.push(format!("{} left out: more than {FLOWS} flows", many(flows.more)));
-    }
-    if first.backward > 0 {
-        out.push(format!("{} earlier than the previous one; the order of the file is kept", many(first.backward)));
-    }
-    out
 }
 
 /// Gauges of flows: round-trip time of an acknowledgment, and its receive window.

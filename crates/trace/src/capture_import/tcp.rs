@@ -3,7 +3,7 @@
 //! The rules are those of Wireshark's manual for its analysis of sequence numbers ("TCP Analysis"), so counts can be compared; tests/test_import.py
 //! compares them.
 
-use super::decode::Headers;
+use crate::capture_file::Headers;
 use fairlane_net::flag;
 use std::collections::VecDeque;
 

@@ -185,11 +185,6 @@ fn bytes_that_are_wrong() {
             let _ = place.read(&bad);
         }
     }
-    for _ in 0..20_000 {
-        let bytes: Vec<u8> = (0..next() % 90).map(|_| next() as u8).collect();
-        let types = [0, 1, 12, 101, 108, 113, 228, 229, 276];
-        let _ = decode(types[next() % types.len()], &bytes, next() as u32);
-    }
 }
 
 /// Fragments (RFC 791, RFC 8200) belong to the flow of their first one.
@@ -226,8 +221,12 @@ fn extension_headers() {
 #[test]
 fn numbers_go_on_where_they_wrap() {
     let mut c = Connection::default();
-    let f = |seq: u32, payload: u32, flags: u8| match decode(101, &segment(1, 2, seq, 0, flags, payload as usize), 40 + payload) {
-        Decoded::Headers(f) => f,
+    let f = |seq: u32, payload: u32, flags: u8| match Decoder::default().decode(
+        101,
+        &segment(1, 2, seq, 0, flags, payload as usize),
+        40 + payload,
+    ) {
+        &[(Decoded::Headers(f), _)] => f,
         other => panic!("{other:?}"),
     };
     let first = u32::MAX - 999;
@@ -239,4 +238,35 @@ fn numbers_go_on_where_they_wrap() {
         assert_eq!(c.numbers(0, &f).0, expected);
         assert!(!seen.late);
     }
+}
+
+/// Simple packet blocks have no time: that of the packet before; a file of nothing else is refused by its remark.
+#[test]
+fn packets_without_a_time() {
+    let place = TestFolder::new();
+    let simple = |p: &[u8]| block(false, 3, &[&(p.len() as u32).to_le_bytes()[..], p].concat());
+    let talk = talk();
+    let mut bytes = pcapng(false, 101, &talk[..4]);
+    talk[4..].iter().for_each(|p| bytes.extend(simple(p)));
+    let read = place.read(&bytes).unwrap();
+    assert_eq!((read.flows[0].packets, read.span), ([4, 2], 3_000_000));
+    assert_eq!(read.remarks, ["2 packets are without a time (simple packet blocks): each has that of the packet before"]);
+    let mut bytes = pcapng(false, 101, &[]);
+    talk.iter().for_each(|p| bytes.extend(simple(p)));
+    let read = place.read(&bytes).unwrap();
+    assert!(
+        read.flows.is_empty() && read.remarks == ["6 packets are left out: no time in the file (simple packet blocks); capture with times"]
+    );
+}
+
+/// Link types that cannot be decoded are named, with what can be.
+#[test]
+fn unknown_links_are_named() {
+    let read = TestFolder::new().read(&pcap(195, &talk())).unwrap();
+    assert_eq!(
+        read.remarks,
+        [
+            "6 packets are left out: link type 195 (IEEE 802.15.4) is not supported: capture at an interface of Ethernet, PPP, Cisco HDLC, 802.11, raw IP, BSD loopback and Linux cooked"
+        ]
+    );
 }

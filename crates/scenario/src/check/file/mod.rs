@@ -1,12 +1,9 @@
 //! Files that a scenario names. They are read with the scenario, so a resolved scenario needs no other file.
 
 mod demands;
-mod frame;
-mod headers;
 mod opportunities;
 mod packets;
-mod pcap;
-mod pcapng;
+mod profile;
 pub(crate) mod waypoints;
 
 pub(crate) use demands::text as matrix_text;
@@ -31,7 +28,7 @@ struct Kind {
     check: fn(&[u64]) -> Result<(), String>,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind { name: "numbers", noun: "a text file with a whole number on each line", read: numbers, check: |_| Ok(()) },
     Kind {
         name: "opportunities",
@@ -51,6 +48,12 @@ const KINDS: [Kind; 5] = [
         read: packets::read,
         check: packets::check,
     },
+    Kind {
+        name: "profile",
+        noun: "a profile (CSV with a header such as time_s,rate_mbps,delay_ms,loss), or one of leo, 5g_drive, cable",
+        read: profile::read,
+        check: profile::check,
+    },
     Kind { name: "demands", noun: "a traffic matrix (CSV)", read: demands::read, check: demands::check },
 ];
 
@@ -64,6 +67,8 @@ pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (S
     let named = if path.starts_with(INLINE) { "the data" } else { path };
     let values = if path.starts_with(INLINE) {
         DataFile::parse_inline(path).map_err(|m| (m, wanted()))?
+    } else if let Some(list) = (reads == "profile").then(|| profile::named(path)).flatten() {
+        list.map_err(|why| (why, wanted()))?
     } else {
         let file = folder.join(path);
         let bytes = read(&file).map_err(|why| (format!("cannot read \"{path}\": {why}"), wanted()))?;

@@ -1,39 +1,51 @@
 //! Recorded packets from a capture or a text file, as one list of (nanoseconds since the first packet, payload, length of the IP
 //! packet).
 //!
-//! Captures are pcap (`pcap.rs`) or pcapng (`pcapng.rs`); `headers.rs` finds the IP packet in a frame. Other protocols (ARP...) are skipped.
+//! `fairlane_trace::capture_file` reads captures (pcap, pcapng), as for `fairlane import`. Lengths are those of the innermost IP packet. Other protocols
+//! (ARP...), encrypted frames and repetitions of the 802.11 MAC are skipped.
 //!
 //! A text has one packet per line: its time in seconds, to the nanosecond, and its size in bytes, used for both lengths:
 //! `0.001500 1200`. The first time is the start of the recording.
 
-use super::frame::Frame;
-use super::{headers, pcap, pcapng};
+use fairlane_trace::capture_file::{Decoded, Decoder, FileError, Reader, is, unsupported};
 
 /// Numbers per packet in the list.
 const ENTRIES: usize = 3;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
-    let mut list = List::default();
-    let mut number = 0;
-    let mut take = |f: Frame<'_>| {
-        number += 1;
-        match headers::lengths(&f) {
-            Ok(Some((payload, ip))) => list.add(f.time, payload, ip).map_err(|why| format!("packet {number} {why}")),
-            Ok(None) => Ok(()),
-            Err(why) => Err(format!("packet {number}: {why}")),
-        }
-    };
-    if pcap::is(bytes) {
-        pcap::frames(bytes, &mut take)?;
-    } else if pcapng::is(bytes) {
-        pcapng::frames(bytes, &mut take)?;
-    } else {
+    if !is(bytes) {
         return text(bytes);
     }
-    match (number, list.values.is_empty()) {
-        (0, _) => Err("it contains no packets".to_owned()),
-        (_, true) => Err(format!("none of its {number} packets is an IP packet")),
+    let mut reader = Reader::new(bytes).map_err(message)?;
+    let (mut decoder, mut list, mut number) = (Decoder::default(), List::default(), 0);
+    while let Some(packet) = reader.next().map_err(|e| e.to_string())? {
+        number += 1;
+        for &(found, _) in decoder.decode(packet.link_type, packet.bytes, packet.length) {
+            let (payload, length) = match found {
+                Decoded::Headers(found) => (found.payload, found.length),
+                Decoded::Ip { payload, length } => (payload, length),
+                Decoded::Damaged => return Err(format!("packet {number}: too few bytes were captured to determine its length")),
+                Decoded::Unknown => return Err(format!("packet {number}: {}", unsupported(packet.link_type))),
+                Decoded::Other | Decoded::Protected | Decoded::Repeated => continue,
+            };
+            let Some(time) = packet.time else {
+                return Err(format!("packet {number} is a simple packet block, which has no time"));
+            };
+            list.add(time, payload, length).map_err(|why| format!("packet {number} {why}"))?;
+        }
+    }
+    match (reader.cut, number, list.values.is_empty()) {
+        (Some(cut), ..) => Err(format!("after packet {number}: {cut}")),
+        (_, 0, _) => Err("it contains no packets".to_owned()),
+        (_, _, true) => Err(format!("none of its {number} packets is an IP packet")),
         _ => Ok(list.values),
+    }
+}
+
+fn message(error: FileError) -> String {
+    match error {
+        FileError::NoCapture(why) => why,
+        FileError::Io(e) => e.to_string(),
     }
 }
 

@@ -108,26 +108,32 @@ fn text_is_seconds_and_bytes() {
 fn what_is_wrong_is_told_with_its_packet() {
     let whole = pcap(true, true, &THREE);
     let cut = |n: usize| read(&whole[..n]).unwrap_err();
-    assert_eq!(cut(20), "it ends within its header");
+    assert_eq!(cut(20), "it ends within the header of the file");
     assert_eq!(cut(24), "it contains no packets");
-    assert_eq!(cut(24 + 58 + 10), "it ends within packet 2");
-    assert_eq!(cut(24 + 58 + 20), "it ends within packet 2");
+    assert_eq!(cut(24 + 58 + 10), "after packet 1: the header of the last packet is incomplete (byte 92)");
+    assert_eq!(cut(24 + 58 + 20), "after packet 1: the last packet is incomplete (byte 102)");
     let back = [(7, 5, 10), (9, 0, 10), (8, 999_999_999, 10)];
     assert!(read(&pcap(true, true, &back)).unwrap_err().starts_with("packet 3 was captured 1 ns before"));
     let before = [(7, 5, 10), (7, 4, 10)];
     assert!(read(&pcap(true, true, &before)).unwrap_err().starts_with("packet 2 was captured 1 ns before"));
     assert!(read(&[0xff, 0xfe, 0, 1]).unwrap_err().contains("neither a capture"));
     let ng = pcapng(true, false, 9, &THREE);
-    assert!(read(&ng[..ng.len() - 5]).unwrap_err().contains("after packet 2"));
+    assert!(read(&ng[..ng.len() - 5]).unwrap_err().contains("after packet 2: the last block is incomplete"));
     let mut simple = pcapng(true, false, 9, &THREE[..1]);
     simple.extend(block(true, 3, [&60_u32.to_le_bytes()[..], &udp(10)].concat()));
     assert_eq!(read(&simple).unwrap_err(), "packet 2 is a simple packet block, which has no time");
     assert!(check(&[0, 1]).is_err() && check(&[5, 1, 1, 4, 1, 1]).is_err() && check(&WANT).is_ok());
 }
 
-/// Decodes a frame of type `link` around a given IP packet.
-fn lengths_of(link: u32, bytes: &[u8], length: u32) -> Result<Option<(u32, u32)>, String> {
-    headers::lengths(&Frame { time: 0, link, bytes, length })
+/// Lengths of the packet in a frame of type `link`, by a capture of it.
+fn lengths_of(link: u32, bytes: &[u8], length: u32) -> Result<Vec<u64>, String> {
+    let mut file = pcap(true, true, &[]);
+    file[20..24].copy_from_slice(&link.to_le_bytes());
+    for x in [7, 0, bytes.len() as u32, length.max(bytes.len() as u32)] {
+        file.extend(x.to_le_bytes());
+    }
+    file.extend(bytes);
+    read(&file).map(|list| list[1..].to_vec())
 }
 
 #[test]
@@ -139,13 +145,13 @@ fn the_ip_packet_is_found_on_every_link() {
     let cooked = wrap(&[&[0; 14][..], &[8, 0]].concat());
     let cooked2 = wrap(&[&[8, 0][..], &[0; 18]].concat());
     for (link, frame) in [(1, wrap(&[&ethernet[..], &[8, 0]].concat())), (1, tagged), (101, ip.clone()), (228, ip.clone()), (113, cooked)] {
-        assert_eq!(lengths_of(link, &frame, 0), Ok(Some((100, 128))), "{link}");
+        assert_eq!(lengths_of(link, &frame, 0), Ok(vec![100, 128]), "{link}");
     }
-    assert_eq!(lengths_of(276, &cooked2, 0), Ok(Some((100, 128))));
-    assert_eq!(lengths_of(0, &wrap(&[2, 0, 0, 0]), 0), Ok(Some((100, 128))));
+    assert_eq!(lengths_of(276, &cooked2, 0), Ok(vec![100, 128]));
+    assert_eq!(lengths_of(0, &wrap(&[2, 0, 0, 0]), 0), Ok(vec![100, 128]));
     // ARP is not an IP packet; IEEE 802.15.4 is not supported.
-    assert_eq!(lengths_of(1, &[&ethernet[..], &[8, 6, 0, 0]].concat(), 60), Ok(None));
-    assert!(lengths_of(195, &ip, 0).unwrap_err().contains("type 195"));
+    assert_eq!(lengths_of(1, &[&ethernet[..], &[8, 6, 0, 0]].concat(), 60), Err("none of its 1 packets is an IP packet".to_owned()));
+    assert!(lengths_of(195, &ip, 0).unwrap_err().contains("type 195 (IEEE 802.15.4)"));
     assert!(lengths_of(1, &ip[..10], 0).unwrap_err().contains("too few"));
 }
 
@@ -156,18 +162,18 @@ fn payload_is_what_follows_the_transport_header() {
     ip[9] = 6;
     ip.resize(32, 0);
     ip.push(0x80);
-    assert_eq!(lengths_of(101, &ip, 0), Ok(Some((128 - 20 - 32, 128))));
+    assert_eq!(lengths_of(101, &ip, 0), Ok(vec![128 - 20 - 32, 128]));
     // A later fragment: no transport header.
     ip[7] = 9;
-    assert_eq!(lengths_of(101, &ip, 0), Ok(Some((108, 128))));
+    assert_eq!(lengths_of(101, &ip, 0), Ok(vec![108, 128]));
     // Segmentation offload: total length 0, the frame length counts.
     (ip[7], ip[2], ip[3]) = (0, 0, 0);
-    assert_eq!(lengths_of(101, &ip, 9052), Ok(Some((9000, 9052))));
+    assert_eq!(lengths_of(101, &ip, 9052), Ok(vec![9000, 9052]));
     // IPv6 with a hop-by-hop header before UDP.
     let mut v6 = vec![0x60, 0, 0, 0, 0, 116, 0, 64];
     v6.extend([0; 32]);
     v6.extend([17, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(lengths_of(229, &v6, 0), Ok(Some((100, 156))));
+    assert_eq!(lengths_of(229, &v6, 0), Ok(vec![100, 156]));
 }
 
 /// Reads files written by Wireshark's own programs, where installed: text2pcap makes a capture, editcap converts it into every other format.

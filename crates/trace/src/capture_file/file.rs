@@ -5,8 +5,8 @@
 
 use std::io::{self, Read};
 
-/// Bytes kept per packet: all known headers, with room for extensions.
-pub(super) const KEPT: usize = 512;
+/// Bytes kept per packet: the longest frame of 802.11 (IEEE Std 802.11-2020, table 9-25), which may be an aggregate of packets, with its radio header.
+const KEPT: usize = 12_000;
 /// Bytes kept of other blocks.
 const KEPT_OF_BLOCK: usize = 4096;
 /// Most interfaces of a file.
@@ -34,33 +34,29 @@ impl Interface {
 
 /// A captured packet.
 #[derive(Debug)]
-pub(super) struct Packet<'a> {
+pub struct Packet<'a> {
     /// Link type.
-    pub(super) link_type: u32,
+    pub link_type: u32,
     /// Nanoseconds since 1970; `None` if the file has no time.
-    pub(super) time: Option<i128>,
+    pub time: Option<i128>,
     /// Length on the wire.
-    pub(super) length: u32,
+    pub length: u32,
     /// Captured bytes in the file.
-    pub(super) captured: u32,
+    pub captured: u32,
     /// First captured bytes.
-    pub(super) bytes: &'a [u8],
+    pub bytes: &'a [u8],
 }
 
-/// Why a file cannot be imported.
+/// Why a file cannot be read.
 #[derive(Debug)]
-pub enum ReadError {
+pub enum FileError {
     /// Reading fails.
     Io(io::Error),
     /// The file is not a supported capture.
     NoCapture(String),
-    /// The output cannot be written.
-    Write(io::Error),
-    /// The caller asked to stop.
-    Stopped,
 }
 
-impl From<io::Error> for ReadError {
+impl From<io::Error> for FileError {
     fn from(e: io::Error) -> Self {
         Self::Io(e)
     }
@@ -73,7 +69,8 @@ enum Format {
 }
 
 /// Reader of a capture file.
-pub(super) struct Reader<R> {
+#[derive(Debug)]
+pub struct Reader<R> {
     input: R,
     format: Format,
     big: bool,
@@ -81,20 +78,42 @@ pub(super) struct Reader<R> {
     /// Bytes read so far.
     at: u64,
     /// Reason for a premature end.
-    pub(super) cut: Option<String>,
+    pub cut: Option<String>,
     kept: Vec<u8>,
 }
 
+/// Bits of the link type; the higher bits describe the frame check sequence.
+const LINK_TYPE: u32 = 0xffff;
 const SECTION: u32 = 0x0a0d_0d0a;
 const ORDER: u32 = 0x1a2b_3c4d;
 
+/// Ticks per second of pcap files, by their first word.
+const MAGIC: [(u32, u64); 2] = [(0xa1b2_c3d4, 1_000_000), (0xa1b2_3c4d, 1_000_000_000)];
+
+/// Byte order (true: big-endian) and ticks of a pcap file with these first bytes.
+fn pcap(magic: [u8; 4]) -> Option<(bool, u64)> {
+    [false, true].into_iter().find_map(|big| {
+        let word = if big { u32::from_be_bytes(magic) } else { u32::from_le_bytes(magic) };
+        MAGIC.iter().find(|(m, _)| *m == word).map(|&(_, ticks)| (big, ticks))
+    })
+}
+
+/// True if a file with these first bytes is a capture.
+#[must_use]
+pub fn is(bytes: &[u8]) -> bool {
+    bytes.first_chunk().is_some_and(|&magic| u32::from_le_bytes(magic) == SECTION || pcap(magic).is_some())
+}
+
 impl<R: Read> Reader<R> {
     /// Reads the file header.
-    pub(super) fn new(mut input: R) -> Result<Self, ReadError> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a capture.
+    pub fn new(mut input: R) -> Result<Self, FileError> {
         let mut magic = [0; 4];
         let got = fill(&mut input, &mut magic)?;
         if got < 4 {
-            return Err(ReadError::NoCapture(if got == 0 { "it is empty" } else { "it ends after a few bytes" }.to_owned()));
+            return Err(FileError::NoCapture(if got == 0 { "it is empty" } else { "it ends after a few bytes" }.to_owned()));
         }
         let reader =
             |input, format, big| Self { input, format, big, interfaces: Vec::new(), at: 4, cut: None, kept: vec![0; KEPT_OF_BLOCK] };
@@ -102,26 +121,22 @@ impl<R: Read> Reader<R> {
         if little == SECTION {
             let mut reader = reader(input, Format::Pcapng, false);
             if !reader.section()? {
-                return Err(ReadError::NoCapture("its first pcapng block is incomplete".to_owned()));
+                return Err(FileError::NoCapture("its first pcapng block is incomplete".to_owned()));
             }
             return Ok(reader);
         }
-        let (big, ticks) = match (little, u32::from_be_bytes(magic)) {
-            (0xa1b2_c3d4, _) => (false, 1_000_000),
-            (0xa1b2_3c4d, _) => (false, 1_000_000_000),
-            (_, 0xa1b2_c3d4) => (true, 1_000_000),
-            (_, 0xa1b2_3c4d) => (true, 1_000_000_000),
-            _ => return Err(ReadError::NoCapture("it is neither a pcap nor a pcapng file".to_owned())),
+        let Some((big, ticks)) = pcap(magic) else {
+            return Err(FileError::NoCapture("it is neither a pcap nor a pcapng file; editcap converts other captures".to_owned()));
         };
         let mut reader = reader(input, Format::Pcap, big);
         let mut rest = [0; 20];
         if fill(&mut reader.input, &mut rest)? < rest.len() {
-            return Err(ReadError::NoCapture("it ends within the header of the file".to_owned()));
+            return Err(FileError::NoCapture("it ends within the header of the file".to_owned()));
         }
         reader.at += 20;
-        let (major, snaplen, link_type) = (reader.u16(&rest, 0), reader.u32(&rest, 12), reader.u32(&rest, 16) & 0x0fff_ffff);
+        let (major, snaplen, link_type) = (reader.u16(&rest, 0), reader.u32(&rest, 12), reader.u32(&rest, 16) & LINK_TYPE);
         if major != 2 {
-            return Err(ReadError::NoCapture(format!("it has version {major} of pcap, and only 2 is supported")));
+            return Err(FileError::NoCapture(format!("it has version {major} of pcap, and only 2 is supported")));
         }
         reader.interfaces.push(Interface { link_type, ticks, offset: 0, snaplen });
         Ok(reader)
@@ -160,7 +175,10 @@ impl<R: Read> Reader<R> {
     }
 
     /// Next packet; `None` at the end, or at invalid data (see `cut`).
-    pub(super) fn next(&mut self) -> io::Result<Option<Packet<'_>>> {
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn next(&mut self) -> io::Result<Option<Packet<'_>>> {
         match self.format {
             Format::Pcap => self.next_pcap(),
             Format::Pcapng => self.next_pcapng(),
