@@ -44,6 +44,7 @@ pub use sched::fq::{Fq, FqClock, FqParams};
 pub use sched::fq_codel::FqCodelParams;
 pub use sched::fq_law::{FqFlows, FqScheduler};
 pub use sched::fq_pie::FqPieParams;
+pub use sched::htb::{Htb, HtbClassParams, HtbParams};
 pub use sched::mark::srtcm::{Srtcm, SrtcmParams};
 pub use sched::mark::trtcm::{Trtcm, TrtcmParams};
 pub use sched::mark::{Colour, Marker, Meter, MeterMode, MeterPer};

@@ -24,6 +24,7 @@ enum Tree {
     Wfq(WfqParams<Tree>),
     Wf2q(Wf2qParams<Tree>),
     Tbf(TbfParams<Tree>),
+    Htb(HtbParams<Tree>),
     Srtcm(SrtcmParams<Tree>),
     Trtcm(TrtcmParams<Tree>),
 }
@@ -102,7 +103,7 @@ macro_rules! each {
         }
     };
 }
-each! { DropTail Red Codel Pie Sfq Prio Rr Wrr Wfq Wf2q Tbf Srtcm Trtcm }
+each! { DropTail Red Codel Pie Sfq Prio Rr Wrr Wfq Wf2q Tbf Htb Srtcm Trtcm }
 
 const FLOWS: usize = 7;
 const LENS: [u32; 3] = [40, 576, 1500];
@@ -172,6 +173,30 @@ fn shared(classes: Vec<(Match, Tree, u32)>) -> Vec<WeightedParams<Tree>> {
     classes.into_iter().map(|(select, queue, weight)| WeightedParams { select, queue, weight }).collect()
 }
 
+/// A tree of HTB with these as its leaves, below up to three others in a row; rates, bursts and priorities follow from `shape`.
+fn borrowers(classes: Vec<(Match, Tree, u32)>, shape: u64) -> Vec<HtbClassParams<Tree>> {
+    let above = 1 + (shape >> 8) % 3;
+    let inner = (0..above).map(|i| HtbClassParams {
+        name: format!("i{i}"),
+        parent: (i > 0).then(|| format!("i{}", i - 1)),
+        rate: Some(Rate::from_bps(4_000_000 + 1_000_000 * ((shape >> 16) % 8))),
+        ..HtbClassParams::default()
+    });
+    let leaves = classes.into_iter().enumerate().map(|(k, (select, queue, weight))| HtbClassParams {
+        select,
+        queue,
+        name: format!("leaf{k}"),
+        parent: (weight > 1).then(|| format!("i{}", u64::from(weight) % above)),
+        rate: Some(Rate::from_bps(u64::from(weight) * 100_000)),
+        ceil: (weight % 2 == 0).then(|| Rate::from_mbps(8)),
+        burst: Bytes(1500 * u64::from(weight % 4 + 1)),
+        prio: weight % 3,
+        quantum: (weight % 5 > 0).then_some(Bytes(700)),
+        ..HtbClassParams::default()
+    });
+    inner.chain(leaves).collect()
+}
+
 /// Class trees of some depth.
 fn trees() -> impl Strategy<Value = Tree> {
     leaves().prop_recursive(3, 24, 4, |inner| {
@@ -196,7 +221,13 @@ fn trees() -> impl Strategy<Value = Tree> {
                 Tree::Wfq(WfqParams { classes: shared(c), limit, clock, ..WfqParams::default() })
             }),
             boxed.clone().prop_map(|queue| Tree::Wfq(WfqParams { queue, ..WfqParams::default() })),
-            classes.prop_map(|(c, limit)| Tree::Wf2q(Wf2qParams { classes: shared(c), limit, ..Wf2qParams::default() })),
+            classes.clone().prop_map(|(c, limit)| Tree::Wf2q(Wf2qParams { classes: shared(c), limit, ..Wf2qParams::default() })),
+            (classes, any::<u64>()).prop_map(|((c, limit), shape)| Tree::Htb(HtbParams {
+                classes: borrowers(c, shape),
+                limit,
+                default: (shape % 3 == 0).then(|| "direct".into()),
+                ..HtbParams::default()
+            })),
             boxed.clone().prop_map(|queue| Tree::Wf2q(Wf2qParams { queue, ..Wf2qParams::default() })),
             (boxed.clone(), 1_u64..20, 1500_u64..9000).prop_map(|(queue, mbps, burst)| {
                 Tree::Tbf(TbfParams { rate: Some(Rate::from_mbps(mbps)), burst: Bytes(burst), queue, ..TbfParams::default() })

@@ -49,6 +49,7 @@ queues! {
         "fq_pie" ["FqPIE", "FQ_PIE", "FqPieQueueDisc"] => FqPie: q::FqPieParams;
         "cake" ["CAKE", "sch_cake"] => Cake: q::CakeParams;
         "tbf" ["TBF", "TbfQueueDisc"] => Tbf: q::TbfParams<QueueSpec>;
+        "htb" ["HTB", "sch_htb"] => Htb: q::HtbParams<QueueSpec>;
         "srtcm" ["srTCM"] => Srtcm: q::SrtcmParams<QueueSpec>;
         "trtcm" ["trTCM"] => Trtcm: q::TrtcmParams<QueueSpec>;
     }

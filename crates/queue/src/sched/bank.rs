@@ -103,6 +103,8 @@ pub(crate) fn nature_of_classes_or<C: ClassSpec>(classes: &[C], queue: &impl Dis
 enum Sorting<Q> {
     /// By what they are.
     Match(Classifier),
+    /// By what they are, or to this queue.
+    MatchOr(Classifier, usize),
     /// By the number of their flow, modulo the number of queues.
     Modulo(u32),
     /// One queue for each flow, made when its first packet comes.
@@ -141,6 +143,19 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         let inner: Vec<Q> = classes.iter().map(|c| c.queue().build(context)).collect();
         let sorting = Sorting::Match(Classifier::new(classes.iter().map(ClassSpec::select), context));
         Self::new(sorting, inner, limit, classes.iter().any(|c| c.queue().capabilities().shapes))
+    }
+
+    /// One queue for each of the matches; packets that fit none go to queue `default`, which may be one past the last: then they are not for the bank.
+    pub(crate) fn of_leaves(
+        leaves: Vec<(Q, &Match)>,
+        default: usize,
+        shapes: bool,
+        limit: Option<Len>,
+        context: &BuildContext<'_>,
+    ) -> Self {
+        let rest = Match::default();
+        let classifier = Classifier::new(leaves.iter().map(|l| l.1).chain([&rest]), context);
+        Self::new(Sorting::MatchOr(classifier, default), leaves.into_iter().map(|l| l.0).collect(), limit, shapes)
     }
 
     /// `n` equal queues; flow i goes to queue i modulo n.
@@ -200,6 +215,10 @@ impl<Q: Qdisc + Clone> Bank<Q> {
     pub(crate) fn place(&mut self, p: &Packet) -> usize {
         let i = match &mut self.sorting {
             Sorting::Match(c) => c.class_of(p),
+            Sorting::MatchOr(c, default) => match c.class_of(p) {
+                i if i < self.inner.len() => i,
+                _ => *default,
+            },
             Sorting::Modulo(n) => (p.flow.0 % *n) as usize,
             Sorting::Flow { lane, .. } => match lane.get(p.flow.0 as usize) {
                 Some(&i) if i != NO_LANE => i as usize,
@@ -256,6 +275,12 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         }
         let waiting = self.inner.iter().filter(|q| q.backlog().pkts > 0);
         waiting.map(|q| q.ready_at().unwrap_or(Time::ZERO)).min().filter(|&t| t > Time::ZERO)
+    }
+
+    /// When the next of the queues that hold packets and let none go at `now` lets one go.
+    pub(crate) fn ready_after(&self, now: Time) -> Option<Time> {
+        let waiting = self.inner.iter().filter(|q| self.shapes && q.backlog().pkts > 0);
+        waiting.filter_map(Q::ready_at).filter(|&t| t > now).min()
     }
 
     /// Calls queue `i` and keeps the common books.

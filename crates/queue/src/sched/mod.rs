@@ -34,6 +34,7 @@ macro_rules! answered_by {
 }
 
 pub(crate) mod bank;
+mod bits;
 pub(crate) mod bucket;
 pub(crate) mod cake;
 pub(crate) mod drr;
@@ -46,6 +47,7 @@ pub(crate) mod fq_law;
 pub(crate) mod fq_pie;
 mod hash;
 mod heap;
+pub(crate) mod htb;
 mod ledger;
 mod lists;
 pub(crate) mod mark;
@@ -56,6 +58,7 @@ pub(crate) mod sfq;
 pub(crate) mod tbf;
 #[cfg(test)]
 mod testing;
+mod tree;
 pub(crate) mod waiting;
 pub(crate) mod wf2q;
 pub(crate) mod wfq;
