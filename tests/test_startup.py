@@ -61,6 +61,39 @@ def test_commands_load_what_they_need(args, dumbbell):
         assert "rich" not in loaded
 
 
+def test_explaining_a_name_builds_the_parameters_of_each_algorithm_once():
+    """Not those of every queue inside each topology and scheduler, which were nine tenths of the start."""
+    from fairlane.base.reference import built_in
+
+    found = []
+
+    def walk(node):
+        if isinstance(node, dict):
+            if node.get("x-registry") in ("queue", "source"):
+                found.extend(of for choice in node["anyOf"] for of in choice.get("properties", {}).values())
+                return
+            node = list(node.values())
+        for below in node if isinstance(node, list) else ():
+            walk(below)
+
+    walk([entry["schema"] for entry in built_in()])
+    assert len(found) > 100 and all(set(of) == {"$ref"} for of in found)
+
+
+def test_the_page_of_a_run_draws_nothing(dumbbell):
+    loaded = modules(LOADED, "run", "dumbbell.toml", "--page", "page.html", cwd=dumbbell.parent)
+    assert not loaded & {"matplotlib", "scipy", "duckdb", "pyarrow", "networkx", "aiohttp", "fairlane.study", "fairlane.watch.server"}
+    assert len([m for m in loaded if m.startswith("fairlane.")]) < 80
+
+
+def test_a_log_is_imported_by_its_reader_alone(tmp_path):
+    (tmp_path / "ss.log").write_text("ESTAB 0 0 10.0.0.1:4 10.0.0.2:5\n\t cubic rtt:20.1/0.5 mss:1448 cwnd:10\n")
+    loaded = modules(LOADED, "import", "ss.log", "-o", "r", "-q", cwd=tmp_path)
+    assert not loaded & {"matplotlib", "scipy", "jinja2"} and {m for m in loaded if m.startswith("fairlane.formats.logs.")} == {
+        "fairlane.formats.logs.ss"
+    }
+
+
 def test_the_package_and_a_result_load_little(dumbbell):
     code = """
 import sys

@@ -37,6 +37,22 @@ def test_tails_are_those_of_scipy(t, df):
     assert two_sided(t, df) == pytest.approx(2 * scipy.stats.t.sf(t, df), rel=1e-11, abs=1e-300)
 
 
+def test_f_and_t_are_those_of_scipy():
+    from scipy.special import fdtrc, stdtr
+
+    from fairlane.stats.student import below, f_above
+
+    for df in (1, 2, 5, 30, 400):
+        for f in (1e-6, 0.3, 1.0, 4.2, 60.0, 1e5):
+            for error in (1, 3, 28, 5000):
+                assert f_above(f, df, error) == pytest.approx(float(fdtrc(df, error, f)), rel=1e-9, abs=1e-300)
+        for t in (-40.0, -2.1, -1e-3, 0.0, 0.7, 12.0):
+            assert below(t, df) == pytest.approx(float(stdtr(df, t)), rel=1e-11)
+    assert f_above(0.0, 3, 4) == 1.0 and f_above(math.inf, 3, 4) == 0.0
+    # Montgomery, Design and Analysis of Experiments, table IV: F(0.05; 4, 10) = 3.48.
+    assert f_above(3.478, 4, 10) == pytest.approx(0.05, abs=1e-4)
+
+
 def test_interval_of_the_sleep_data_of_student_1908():
     # Additional hours of sleep of ten patients; the interval that statistics packages print for it is 0.7001142 to 2.4598858.
     hours = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
