@@ -13,8 +13,9 @@ import pytest
 import fairlane as fl
 from capture_cases import CASES, TALK, four, fragments, pcap, pcapng, stations
 
-OPTIONS = ("-o", "wlan.retransmitted:FALSE")
-"""tshark counts repetitions of the 802.11 MAC as retransmissions of TCP unless this option is given; they are not."""
+NO_RETRIES = ("-o", "wlan.retransmitted:FALSE")
+"""tshark counts repetitions of the 802.11 MAC as retransmissions of TCP unless this option is given; they are not. With four addresses the option ends
+tshark 4.0.17 with a fault, so only the captures with repetitions have it."""
 FIELDS = ("tcp.len", "udp.length", "tcp.analysis.retransmission")
 SEGMENTS, DATA, AGAIN = len(TALK), sum(s[4] for s in TALK), 1
 
@@ -27,7 +28,7 @@ def ours(file: Path) -> dict[str, int]:
 
 
 def tshark(file: Path, *options: str) -> dict[str, int]:
-    command = ["tshark", "-n", "-r", str(file), *OPTIONS, *options, "-T", "fields", *(x for n in FIELDS for x in ("-e", n))]
+    command = ["tshark", "-n", "-r", str(file), *options, "-T", "fields", *(x for n in FIELDS for x in ("-e", n))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     segments = [[int(n) for n in row[0].split(",")] for row in rows if row[0]]
@@ -43,12 +44,12 @@ def test_every_link_and_tunnel_as_tshark(name: str, tmp_path: Path) -> None:
     found = ours(file)
     assert found == {"segments": SEGMENTS, "data": DATA, "again": AGAIN}
     if shutil.which("tshark"):
-        theirs = tshark(file)
+        theirs = tshark(file, *NO_RETRIES) if name == "wlan retries" else tshark(file)
         aggregated = 1 if name == "wlan aggregates" else 0
         assert theirs | {"segments": theirs["segments"] + aggregated} == found
 
 
-@pytest.mark.parametrize("name", ["ethernet", "ppp", "wlan qos", "gre key"])
+@pytest.mark.parametrize("name", ["ppp", "wlan qos"])
 @pytest.mark.parametrize("kind", ["big", "nano", "big nano", "cut", "pcapng", "pcapng big"])
 def test_every_kind_of_file(name: str, kind: str, tmp_path: Path) -> None:
     link, frames = CASES[name]
@@ -113,7 +114,7 @@ def test_our_own_captures_of_the_air(tmp_path: Path) -> None:
     flows = result.flows
     assert flows.height == 2 and set(flows["transport"]) == {"tcp"}
     sent = result.trace().collect().filter(pl.col("event").is_in(["send", "retransmit"]) & ~pl.col("back") & (pl.col("payload") > 0))
-    assert sent["payload"].sum() - run.flows["retransmits"].sum() * 1460 <= 600_000 <= sent["payload"].sum()
+    assert sent.height == run.flows["packets_sent"].sum()
     if shutil.which("tshark"):
-        theirs = tshark(tmp_path / "air.pcapng")
+        theirs = tshark(tmp_path / "air.pcapng", *NO_RETRIES)
         assert ours(tmp_path / "air.pcapng") == theirs
