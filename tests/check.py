@@ -28,9 +28,9 @@ FILES = {
         "comparison": "compare compare_factors compare_metrics which_queue",
         "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
-        "formats": "hostile_files import import_logs import_flent export nam ns2_trace",
+        "formats": "hostile_files import import_logs import_flent import_networks export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",
-        "linux": "tc tc_script tc_parameters audiences",
+        "linux": "tc tc_script tc_parameters tc_import import_networks audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",
         "own": "own_c_exit interrupt own_queue own_queue_c own_cc plugin",
         "papers": """

@@ -22,6 +22,7 @@ from fairlane.base.scenario import checked
 from fairlane.base.seeds import parse_seeds
 from fairlane.claims import BadCheck, Check
 from fairlane.claims.tables import Tables
+from fairlane.cli.described import read_description
 from fairlane.errors import FairlaneError
 from fairlane.graphs import read_graph
 from fairlane.runs.trace import parse_filter
@@ -56,6 +57,24 @@ FLENT = {
     "version": 4, "x_values": [0.0, 0.2, 0.4], "results": {"TCP upload": [1.0, 2.0, None], "Ping (ms) ICMP": [20.0, 21.0, 22.0]},
     "metadata": {"NAME": "rrul", "LENGTH": 1, "SERIES_META": {"TCP upload": {"UNITS": "Mbits/s"}, "Ping (ms) ICMP": {"UNITS": "ms"}}},
 }  # fmt: skip
+TC = """tc qdisc add dev eth0 root handle 1: htb default 1
+tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit
+tc qdisc add dev eth0 parent 1:1 handle 10: fq_codel limit 1000 target 5ms
+"""
+MININET = "a, b = (net.addHost('h%d' % i) for i in range(2))\nfor i in [1, 2]:\n    net.addLink('a', f'b{i}', bw=10, delay='5ms')\n"
+TCL = """set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 10Mb 20ms RED
+set udp [new Agent/UDP]
+set null [new Agent/Null]
+$ns attach-agent $a $udp
+$ns attach-agent $b $null
+$ns connect $udp $null
+set cbr [new Application/Traffic/CBR]
+$cbr attach-agent $udp
+for {set i 1} {$i < 3} {incr i} { $ns at [expr $i * 0.5] "$cbr start" }
+"""
 NS2 = "".join(f"{e} {i / 100 + j / 1000:.3f} 0 1 tcp 1040 ------- 1 0.0 1.0 {i} {i}\n" for i in range(20) for j, e in enumerate("+-r"))
 SCRIPT = (ROOT / "python/fairlane/scripts/closing-first.pkt").read_text("utf-8")
 
@@ -99,6 +118,9 @@ READERS: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "latencies.intra": ("a b 1.5\nb a 2\n", read_graph),
     "graph.cch": ("1 @A,+X + bb (1) &1 -> <2> {-5} =r1 r0\n2 @B (1) -> <1> =r2! r1\n-5 =1.2.3.4 r1\n", read_graph),
     "graph.csv": ("from,to,rate,delay\na,b,1Mbit/s,5ms\nb,c,2Mbit/s,1ms\n", read_graph),
+    "router.tc": (TC, lambda p: read_description("tc", p.name)),
+    "topology.py": (MININET, lambda p: read_description("mininet", p.name)),
+    "dumbbell.tcl": (TCL, lambda p: read_description("ns2", p.name)),
     "matrix.csv": ("from,to\ns0,d0\ns1,d1\n", _matrix),
     "measured.flent": (json.dumps(FLENT), fl.import_file),
     "measured.flent.gz": (gzip.compress(json.dumps(FLENT).encode(), mtime=0), fl.import_file),

@@ -6,10 +6,12 @@ Braces contain an inline table of TOML, in which text needs no quotes.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from .. import _core
 from ..errors import FairlaneError, short, suggest
 
 _NAME = re.compile(r"[A-Za-z][\w./-]*")
@@ -107,6 +109,11 @@ class _Reader:
     def choice(self) -> Choice:
         self._space()
         start = self.at
+        if self.kind == "queue" and self.text.startswith("tc:", start):
+            self.at = end if (end := self.text.find(",", start)) >= 0 else len(self.text)
+            line = self.text[start : self.at].strip()
+            queue, _ = _core.read_tc(line.removeprefix("tc:"))
+            return Choice(line, json.loads(queue))
         if self.text[self.at : self.at + 1] == "{":
             table = self._table(0)
             if len(table) != 1:

@@ -94,7 +94,7 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
     if not isinstance(value, str):
         return path, str(value) if isinstance(value, Quantity) else as_toml(plain(value))
     key = path.rpartition(".")[2]
-    if key in _REGISTRIES and re.search("[:{]", value) and _CHOICE.fullmatch(value):
+    if key in _REGISTRIES and not value.startswith("tc:") and re.search("[:{]", value) and _CHOICE.fullmatch(value):
         from .choices import choices
 
         try:

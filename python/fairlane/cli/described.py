@@ -7,13 +7,16 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..base.files import read_input, save_bytes
 from ..errors import FairlaneError, FolderError
 from .output import emit, emit_document, emit_json
+
+if TYPE_CHECKING:
+    from ..linux import Imported
 
 KINDS = ("tc", "ns2", "mininet", "flows")
 MOST_INPUT = 64 << 20
@@ -32,7 +35,7 @@ def described(words: tuple[str, ...]) -> tuple[str, str]:
     raise click.UsageError(f"Unexpected argument {words[-1]!r}: expected FILE, or one of {', '.join(KINDS)} and FILE")
 
 
-def _reader(kind: str) -> Callable[..., Any]:
+def _reader(kind: str) -> Callable[..., Imported]:
     if kind == "tc":
         from ..linux import import_tc
 
@@ -50,23 +53,29 @@ def _reader(kind: str) -> Callable[..., Any]:
     return import_mininet
 
 
-def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as_json: bool, quiet: bool, force: bool) -> None:
-    """Reads a description, checks the scenario, and prints or writes it; notes name what is not modelled."""
-    from .. import _core
-    from ..base import toml
+def read_description(kind: str, name: str, rate: str | None = None) -> Imported:
+    """Returns the scenario of a file, or of standard input (`-`), with notes on what is not modelled."""
     from ..base.scenario import check_text
 
     data = sys.stdin.buffer.read(MOST_INPUT) if name == "-" else read_input(name)
-    name = "<stdin>" if name == "-" else name
+    shown = "<stdin>" if name == "-" else name
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file") from None
-    check_text(text, name)
+        raise FairlaneError(f"cannot read {shown}: line {line} is not UTF-8, so it is not a text file") from None
+    check_text(text, shown)
     if rate is not None:
-        _core_rate(rate)
-    made = _reader(kind)(text, name, **({} if rate is None else {"rate": rate}))
+        _check_rate(rate)
+    return _reader(kind)(text, shown, **({} if rate is None else {"rate": rate}))
+
+
+def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as_json: bool, quiet: bool, force: bool) -> None:
+    """Reads a description, checks the scenario, and prints or writes it with its notes."""
+    from .. import _core
+    from ..base import toml
+
+    made = read_description(kind, name, rate)
     written = toml.dumps(made.tree)
     _core.resolve(written, out or f"the scenario of {name}", "toml", [])
     if as_json:
@@ -83,7 +92,7 @@ def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as
     return None
 
 
-def _core_rate(rate: str) -> None:
+def _check_rate(rate: str) -> None:
     from .. import _core
 
     try:

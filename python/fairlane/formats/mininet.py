@@ -18,8 +18,8 @@ MOST_STEPS = 200_000
 """Most statements that are followed."""
 _NODES = ("addHost", "addSwitch", "addNode", "addDocker", "addController", "addNAT", "addStation", "addAccessPoint", "addRouter")
 _LINK = {
-    "bw": "", "delay": "", "jitter": "", "loss": "", "max_queue_size": "", "cls": "", "cls1": "", "cls2": "", "intfName1": "", "intfName2": "",
-    "intfName": "", "port1": "", "port2": "", "addr1": "", "addr2": "", "use_htb": "", "params1": "", "params2": "", "txo": "", "rxo": "",
+    "bw": "", "delay": "", "jitter": "", "loss": "", "max_queue_size": "", "cls": "", "cls1": "", "cls2": "",
+    "intfName1": "", "intfName2": "", "intfName": "", "port1": "", "port2": "", "addr1": "", "addr2": "", "use_htb": "", "params1": "", "params2": "", "txo": "", "rxo": "",
     "node1": "", "node2": "", "intf": "", "fast": "",
     "use_hfsc": "HFSC with one class is a rate, as HTB is",
     "use_tbf": "the shaper has no burst",
@@ -114,7 +114,9 @@ class _Follower:
         if isinstance(e, (ast.List, ast.Tuple)):
             return [self.value(x, values) for x in e.elts]
         if isinstance(e, ast.Dict):
-            return {self.value(k, values): self.value(v, values) for k, v in zip(e.keys, e.values, strict=True) if isinstance(k, ast.Constant)}
+            return {
+                self.value(k, values): self.value(v, values) for k, v in zip(e.keys, e.values, strict=True) if isinstance(k, ast.Constant)
+            }
         if isinstance(e, ast.JoinedStr):
             parts = [self.value(p.value if isinstance(p, ast.FormattedValue) else p, values) for p in e.values]
             return _UNKNOWN if _UNKNOWN in parts else "".join(map(_text, parts))
@@ -153,7 +155,13 @@ class _Follower:
             return None
         if name == "dict":
             return {k.arg: self.value(k.value, values) for k in e.keywords if k.arg}
-        if name == "range" and args and all(isinstance(a, int) and abs(a) <= MOST_STEPS for a in args) and len(args) <= 3 and args[2:] != [0]:
+        if (
+            name == "range"
+            and args
+            and all(isinstance(a, int) and abs(a) <= MOST_STEPS for a in args)
+            and len(args) <= 3
+            and args[2:] != [0]
+        ):
             return range(*args)
         if name in ("str", "int", "float", "len") and len(args) == 1:
             return _builtin(name, args[0])
@@ -210,7 +218,11 @@ def _sum(op: ast.operator, a: Any, b: Any) -> Any:
         return _UNKNOWN
     try:
         if isinstance(op, ast.Mod) and isinstance(a, str):
-            return a % (tuple(map(_plain, b)) if isinstance(b, list) else _plain(b)) if len(a) < 200 and "*" not in a and not _wide(a) else _UNKNOWN
+            return (
+                a % (tuple(map(_plain, b)) if isinstance(b, list) else _plain(b))
+                if len(a) < 200 and "*" not in a and not _wide(a)
+                else _UNKNOWN
+            )
         if isinstance(op, ast.Add) and type(a) is type(b) and isinstance(a, (str, list)):
             return a + b if len(a) + len(b) < 100_000 else _UNKNOWN
         if not all(isinstance(x, (int, float)) and abs(x) < 1e9 for x in (a, b)):
@@ -324,7 +336,9 @@ def import_mininet(text: str, file: str = "<topology>", *, rate: str = "1Gbit/s"
     except SyntaxError as e:
         raise FairlaneError(f"{file}:{e.lineno or 1}: this is no Python: {short(e.msg)}\n  = help: give the script of a topology") from None
     except (ValueError, RecursionError, MemoryError):
-        raise FairlaneError(f"{file}: this Python is nested too deeply, or has NUL bytes\n  = help: give the script of a topology") from None
+        raise FairlaneError(
+            f"{file}: this Python is nested too deeply, or has NUL bytes\n  = help: give the script of a topology"
+        ) from None
     follower = _Follower(file)
     try:
         values: dict[str, Any] = {}
@@ -337,7 +351,9 @@ def import_mininet(text: str, file: str = "<topology>", *, rate: str = "1Gbit/s"
         raise FairlaneError(f"{file}: this Python is nested too deeply\n  = help: give the script of a topology") from None
     made = follower.made
     if not made.links:
-        raise FairlaneError(f"{file} adds no link that is known\n  = help: links are calls such as self.addLink(h1, s1, bw=10, delay='5ms')")
+        raise FairlaneError(
+            f"{file} adds no link that is known\n  = help: links are calls such as self.addLink(h1, s1, bw=10, delay='5ms')"
+        )
     links: dict[str, Any] = {}
     bare = 0
     for a, b, options, line in made.links:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..errors import FairlaneError, short
 from ..linux import Imported
-from ..linux.tc_units import bits
 from .tcl_words import Tcl
 
 QUEUES = {
@@ -16,7 +15,7 @@ QUEUES = {
     "RED/RIO": "rio", "CoDel": "codel",
 }  # fmt: skip
 """Queues of ns-2 by name."""
-_PRESETS = ("droptail", "red", "ared", "fq", "sfq", "drr", "rem", "pi", "avq", "rio")
+PRESETS = ("droptail", "red", "ared", "fq", "sfq", "drr", "rem", "pi", "avq", "rio")
 """Queues with a preset `ns2`."""
 TCP = {
     "Agent/TCP": "tahoe", "Agent/TCP/Reno": "reno", "Agent/TCP/Newreno": "newreno", "Agent/TCP/Sack1": "sack", "Agent/TCP/Fack": "fack",
@@ -26,7 +25,8 @@ TCP = {
 _QUIET = (
     "color", "trace-all", "namtrace-all", "namtrace-all-wireless", "trace-queue", "namtrace-queue", "duplex-link-op", "simplex-link-op",
     "flush-trace", "monitor-queue", "use-scheduler", "now", "eventtrace-all", "halt", "shape", "label", "label-color", "trace", "attach",
-    "attach-trace", "drop-trace", "after", "cancel", "next", "seed", "reset", "add-agent-trace", "monitor-agent-trace", "tracevar", "gen-map",
+    "attach-trace", "drop-trace", "after", "cancel", "next", "seed", "reset", "add-agent-trace", "monitor-agent-trace", "tracevar",
+    "gen-map",
 )  # fmt: skip
 """Methods that change no network: traces, colours, the layout of nam."""
 _DEFAULTS = {
@@ -35,11 +35,12 @@ _DEFAULTS = {
     "Application/Traffic/Pareto": {"rate_": "64Kb", "packetSize_": "210", "burst_time_": "500ms", "idle_time_": "500ms", "shape_": "1.5"},
 }  # fmt: skip
 """ns-2's own values (tcl/lib/ns-default.tcl) that have no preset."""
-_PAYLOAD = {"Agent/TCP": "1000", "Agent/UDP": "1000"}
 
 
 @dataclass
-class _Object:
+class Object:
+    """An object of ns-2: its class, its values, and what it is connected to."""
+
     kind: str
     line: int
     values: dict[str, str] = field(default_factory=dict)
@@ -78,11 +79,13 @@ def seconds(text: str) -> float:
     return float(f"{found:.12g}")
 
 
-class _Script:
+class Script:
+    """Follows a script: nodes, links, agents, sources and times."""
+
     def __init__(self, file: str) -> None:
         self.file = file
         self.tcl = Tcl(file, self.other)
-        self.objects: dict[str, _Object] = {}
+        self.objects: dict[str, Object] = {}
         self.classes: dict[str, dict[str, str]] = {k: dict(v) for k, v in _DEFAULTS.items()}
         self.links: dict[tuple[str, str], dict[str, Any]] = {}
         self.nodes: dict[str, str] = {}
@@ -109,13 +112,13 @@ class _Script:
     def new(self, words: list[str], line: int) -> str:
         kind = words[0] if words else ""
         name = f"_o{len(self.objects)}"
-        self.objects[name] = _Object(kind, line)
+        self.objects[name] = Object(kind, line)
         known = ("Simulator", *TCP, "Application/FTP", "Agent/UDP", "Agent/Null", "Agent/LossMonitor")
         if not (kind in known or kind.startswith(("Agent/TCPSink", "Application/Traffic/", "RNG", "Random"))):
             self.tcl.note(line, f"new {short(kind)} is not modelled")
         return name
 
-    def value(self, o: _Object, key: str) -> str | None:
+    def value(self, o: Object, key: str) -> str | None:
         """Returns a value of an object, else that of its class or of a class above it."""
         if key in o.values:
             return o.values[key]
@@ -126,7 +129,7 @@ class _Script:
                 return found
         return None
 
-    def method(self, o: _Object, name: str, what: str, words: list[str], line: int) -> str | None:
+    def method(self, o: Object, name: str, what: str, words: list[str], line: int) -> str | None:
         if what == "set":
             if len(words) > 1:
                 o.values[words[0]] = words[1]
@@ -153,7 +156,7 @@ class _Script:
         if what == "node":
             name = f"n{len(self.nodes)}"
             made = f"_o{len(self.objects)}"
-            self.objects[made] = _Object("Node", line)
+            self.objects[made] = Object("Node", line)
             self.nodes[made] = name
             return made
         if what in ("duplex-link", "simplex-link"):
@@ -166,7 +169,7 @@ class _Script:
             return ""
         if what == "link" and len(words) == 2 and (found := self.links.get((words[0], words[1]))):
             made = f"_o{len(self.objects)}"
-            self.objects[made] = _Object("link", line, {"queue": found["object"]})
+            self.objects[made] = Object("link", line, {"queue": found["object"]})
             return made
         if what == "attach-agent" and len(words) == 2 and words[1] in self.objects:
             self.objects[words[1]].node = words[0]
@@ -200,13 +203,14 @@ class _Script:
             kind = "DropTail"
         for a, b in ((words[0], words[1]), (words[1], words[0]))[: 2 if both else 1]:
             made = f"_o{len(self.objects)}"
-            self.objects[made] = _Object(f"Queue/{kind}", line)
+            self.objects[made] = Object(f"Queue/{kind}", line)
             # The values of a class hold for the objects that are made after them.
-            self.objects[made].values = {**self._inherited(f"Queue/{kind}")}
+            self.objects[made].values = {**self.inherited(f"Queue/{kind}")}
             self.links[a, b] = {**settings, "kind": kind, "queue": self.objects[made], "object": made, "line": line, "both": both}
         return ""
 
-    def _inherited(self, kind: str) -> dict[str, str]:
+    def inherited(self, kind: str) -> dict[str, str]:
+        """Returns the values of a class and of those above it."""
         out: dict[str, str] = {}
         parts = kind.split("/")
         for n in range(1, len(parts) + 1):
@@ -237,7 +241,7 @@ class _Script:
             self.tcl.note(line, f"at {words[0]} {short(words[1][:60])} is not modelled")
         return ""
 
-    def event(self, time: float, o: _Object, what: str, words: list[str], line: int) -> str:
+    def event(self, time: float, o: Object, what: str, words: list[str], line: int) -> str:
         if what == "start":
             o.starts.append(time)
         elif what in ("stop", "detach"):
@@ -250,7 +254,7 @@ class _Script:
             self.tcl.note(line, f"{short(what)} of {short(o.kind)} at a time is not modelled")
         return ""
 
-    def _payload(self, o: _Object) -> int:
+    def _payload(self, o: Object) -> int:
         text = self.value(o, "packetSize_") or "1000"
         return int(float(text)) if re.fullmatch(r"[0-9.]{1,8}", text) and float(text) >= 1 else 1000
 
@@ -259,7 +263,7 @@ def import_tcl(text: str, file: str = "<script>", *, rate: str = "") -> Imported
     """Makes a scenario from a script of ns-2. `rate` is not used: each link of ns-2 has its rate."""
     from .tcl_scenario import scenario_of
 
-    script = _Script(file)
+    script = Script(file)
     script.tcl.run(text)
     if not script.links:
         raise FairlaneError(f"{file} makes no link\n  = help: links are lines such as $ns duplex-link $a $b 10Mb 20ms DropTail")

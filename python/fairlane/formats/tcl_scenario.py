@@ -11,7 +11,7 @@ from ..linux.tc_units import bits
 from . import tcl
 
 if TYPE_CHECKING:
-    from .tcl import _Object, _Script
+    from .tcl import Object, Script
 
 _RED = {
     "thresh_": ("min", "p"), "maxthresh_": ("max", "p"), "q_weight_": ("w_q", "share"), "linterm_": ("max_p", "inverse"),
@@ -19,11 +19,35 @@ _RED = {
     "bytes_": ("byte_mode", "flag"), "mark_p_": ("mark_p", "share"),
 }  # fmt: skip
 """Parameters of RED: key and notation."""
+_OTHERS: dict[str, dict[str, tuple[str, str]]] = {
+    "drr": {"quantum_": ("quantum", "B"), "blimit_": ("limit", "B"), "buckets_": ("buckets", "count")},
+    "sfq": {"maxqueue_": ("limit", "p"), "buckets_": ("buckets", "count")},
+    "rem": {"rgamma_": ("gamma", "share"), "rphi_": ("phi", "share")},
+    "pi": {"a_": ("a", "share"), "b_": ("b", "share"), "qref_": ("target", "p"), "setbit_": ("ecn", "flag")},
+    "rio": {
+        "in_thresh_": ("in_min", "p"), "in_maxthresh_": ("in_max", "p"), "in_linterm_": ("in_max_p", "inverse"),
+        "out_thresh_": ("out_min", "p"), "out_maxthresh_": ("out_max", "p"), "out_linterm_": ("out_max_p", "inverse"),
+        "q_weight_": ("w_q", "share"),
+    },
+    "avq": {"gamma_": ("gamma", "share"), "alpha_": ("alpha", "share"), "ecnlim_": ("ecn", "flag")},
+}  # fmt: skip
+"""Parameters of the other queues."""
 _TCP = {
     "window_": ("window", "p"), "packetSize_": ("mss", "B"), "tcpTick_": ("rtt_tick", "s"), "minrto_": ("rto_min", "s"),
     "ecn_": ("ecn", "classic"), "maxrto_": ("rto_max", "s"),
 }  # fmt: skip
-_SILENT = ("limit_", "fid_", "class_", "blocked_", "unblock_on_resume_", "flowid_", "prio_", "ttl_", "tcpip_base_hdr_size_", "trace_all_oneline_")
+_SILENT = (
+    "limit_",
+    "fid_",
+    "class_",
+    "blocked_",
+    "unblock_on_resume_",
+    "flowid_",
+    "prio_",
+    "ttl_",
+    "tcpip_base_hdr_size_",
+    "trace_all_oneline_",
+)
 
 
 def _converted(text: str, notation: str) -> Any:
@@ -36,6 +60,8 @@ def _converted(text: str, notation: str) -> Any:
         raise ValueError(text)
     if notation in ("p", "B"):
         return f"{max(1, round(number))}{notation}" if number else None
+    if notation == "count":
+        return max(1, round(number))
     if notation == "inverse":
         return float(f"{min(1.0, 1 / number):.6g}") if number else None
     if notation == "classic":
@@ -51,7 +77,7 @@ def _time(seconds: float) -> str:
 
 
 class _Maker:
-    def __init__(self, script: _Script) -> None:
+    def __init__(self, script: Script) -> None:
         self.script, self.notes = script, list(script.tcl.notes)
         self.names = _names(script)
 
@@ -59,7 +85,7 @@ class _Maker:
         if (made := f"line {line}: {text}") not in self.notes:
             self.notes.append(made)
 
-    def taken(self, o: _Object, values: dict[str, str], table: dict[str, tuple[str, str]], also: tuple[str, ...] = ()) -> dict[str, Any]:
+    def taken(self, o: Object, values: dict[str, str], table: dict[str, tuple[str, str]], also: tuple[str, ...] = ()) -> dict[str, Any]:
         """Returns the parameters of an object; notes those that are not modelled."""
         out: dict[str, Any] = {}
         for key, text in values.items():
@@ -80,7 +106,7 @@ class _Maker:
         o = link["queue"]
         name = tcl.QUEUES[link["kind"]]
         limit = o.values.get("limit_", "50")
-        made: dict[str, Any] = {"preset": "ns2"} if name in tcl._PRESETS else {}
+        made: dict[str, Any] = {"preset": "ns2"} if name in tcl.PRESETS else {}
         made["limit"] = f"{max(1, int(float(limit)))}p" if re.fullmatch(r"[0-9.]{1,9}", limit) else "50p"
         if name == "red":
             more = self.taken(o, o.values, _RED, ("queue_in_bytes_", "adaptive_", "drop_tail_"))
@@ -88,11 +114,9 @@ class _Maker:
                 more["measure"] = "bytes" if _converted(o.values["queue_in_bytes_"], "flag") else "packets"
             if _converted(o.values.get("adaptive_", "0"), "flag"):
                 name = "ared"
-            if more.get("min") and not more.get("max"):
-                more.pop("max", None)
             made |= more
         else:
-            self.taken(o, o.values, {}, ("drop_front_", "summarystats_", "queue_in_bytes_", "mean_pktsize_"))
+            made |= self.taken(o, o.values, _OTHERS.get(name, {}), ("drop_front_", "summarystats_", "queue_in_bytes_", "mean_pktsize_"))
             if _converted(o.values.get("drop_front_", "0"), "flag") and name == "droptail":
                 name = "headdrop"
         return {name: made}
@@ -124,7 +148,7 @@ class _Maker:
     def flows(self, end: float) -> dict[str, Any]:
         out: dict[str, Any] = {}
         used: set[str] = set()
-        for key, o in self.script.objects.items():
+        for o in self.script.objects.values():
             if not o.kind.startswith("Application/"):
                 continue
             agent = self.script.objects.get(o.agent)
@@ -133,13 +157,12 @@ class _Maker:
                 continue
             used.add(o.agent)
             self.flow(out, o, agent, end)
-            del key
         for key, o in self.script.objects.items():
             if o.kind in tcl.TCP and key not in used and o.starts:
                 self.flow(out, o, o, end)
         return out
 
-    def flow(self, out: dict[str, Any], o: _Object, agent: _Object, end: float) -> None:
+    def flow(self, out: dict[str, Any], o: Object, agent: Object, end: float) -> None:
         peer = self.script.objects.get(agent.peer)
         if peer is None or agent.node not in self.names or peer.node not in self.names:
             self.note(o.line, f"{o.kind}: its agent is not connected to another node: it is left out")
@@ -153,7 +176,7 @@ class _Maker:
         if start >= end:
             self.note(o.line, f"{o.kind} starts after the end: it is left out")
             return
-        made: dict[str, Any] = {"from": self.names[agent.node], "to": self.names[peer.node], "start": _time(start)}
+        made: dict[str, Any] = {"from": self.names[agent.node], "to": self.names[peer.node], **({"start": _time(start)} if start else {})}
         stops = [t for t in o.stops if t > start]
         if stops and min(stops) < end:
             made["stop"] = _time(min(stops))
@@ -175,9 +198,10 @@ class _Maker:
         name = f"{'tcp' if 'tcp' in made else 'udp'}{len(out)}"
         out[name] = made
 
-    def tcp(self, agent: _Object, peer: _Object) -> dict[str, Any]:
-        inherited = {k: v for k, v in self.script._inherited(agent.kind).items()}
-        more = self.taken(agent, {**inherited, **agent.values}, _TCP, ("overhead_", "windowOption_", "syn_", "delay_growth_"))
+    def tcp(self, agent: Object, peer: Object) -> dict[str, Any]:
+        more = self.taken(
+            agent, {**self.script.inherited(agent.kind), **agent.values}, _TCP, ("overhead_", "windowOption_", "syn_", "delay_growth_")
+        )
         made = {"preset": "ns2", "cc": tcl.TCP[agent.kind], **more}
         if "DelAck" in peer.kind:
             made["ack_every"] = 2
@@ -185,7 +209,7 @@ class _Maker:
             self.note(peer.line, f"{peer.kind} as a receiver of TCP is not modelled: TCPSink is taken")
         return made
 
-    def source(self, o: _Object) -> dict[str, Any] | None:
+    def source(self, o: Object) -> dict[str, Any] | None:
         kind = o.kind.removeprefix("Application/Traffic/")
         if kind not in ("CBR", "Exponential", "Pareto"):
             if o.kind != "Application/FTP":
@@ -206,12 +230,14 @@ class _Maker:
             shape = {"periods": "pareto", "shape": float(get(o, "shape_") or "1.5")} if kind == "Pareto" else {}
             return {"on_off": {"rate": bits(speed), "size": f"{size}B", "on": _time(on), "off": _time(off), **shape}}
         except (ValueError, ArithmeticError) as e:
-            raise FairlaneError(f"{self.script.file}:{o.line}: {short(str(e))} is no value of {o.kind}\n  = help: write 2Mb, 1000, 0.5s") from None
+            raise FairlaneError(
+                f"{self.script.file}:{o.line}: {short(str(e))} is no value of {o.kind}\n  = help: write 2Mb, 1000, 0.5s"
+            ) from None
 
 
-def _names(script: _Script) -> dict[str, str]:
+def _names(script: Script) -> dict[str, str]:
     """Returns the name of each node: that of its variable, if one has it."""
-    out = {}
+    out: dict[str, str] = {}
     variables = {v: k for k, v in reversed(list(script.tcl.values.items())) if v in script.nodes}
     for made, name in script.nodes.items():
         variable = re.sub(r"[^\w.-]", "", variables.get(made, "").replace("(", "")) or name
@@ -219,7 +245,7 @@ def _names(script: _Script) -> dict[str, str]:
     return out
 
 
-def scenario_of(script: _Script) -> Imported:
+def scenario_of(script: Script) -> Imported:
     """Returns the scenario."""
     maker = _Maker(script)
     end = script.end
@@ -229,6 +255,8 @@ def scenario_of(script: _Script) -> Imported:
     links = maker.links()
     flows = maker.flows(end)
     if not flows:
-        raise FairlaneError(f"{script.file} starts no flow that is known\n  = help: agents need attach-agent, connect, and a start by $ns at")
+        raise FairlaneError(
+            f"{script.file} starts no flow that is known\n  = help: agents need attach-agent, connect, and a start by $ns at"
+        )
     tree = {"name": "imported from ns-2", "duration": _time(max(end, 1e-6)), "links": links, "flows": flows}
     return Imported(tree, maker.notes)

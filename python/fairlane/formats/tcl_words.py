@@ -226,7 +226,11 @@ class Tcl:
 
     def _proc(self, words: list[Word], line: int, depth: int) -> str:
         if len(words) == 3:
-            self.procedures[words[0].text] = ([n.split()[0] for n in re.findall(r"\{[^}]+\}|\S+", words[1].text)], words[2].text, words[2].line)
+            self.procedures[words[0].text] = (
+                [n.split()[0] for n in re.findall(r"\{[^}]+\}|\S+", words[1].text)],
+                words[2].text,
+                words[2].line,
+            )
         return ""
 
     def _if(self, words: list[Word], line: int, depth: int) -> str:
@@ -330,7 +334,8 @@ def _shown(x: float) -> str:
 _KNOWN = ("set", "incr", "lappend", "lindex", "list", "llength", "expr", "proc", "if", "for", "while", "foreach")
 _IGNORED = (
     "puts", "open", "close", "flush", "global", "return", "exec", "exit", "source", "remove-all-packet-headers", "add-packet-header",
-    "catch", "unset", "upvar", "variable", "after", "append", "format", "concat", "string", "array", "seek", "gets", "eof", "break", "continue",
+    "catch", "unset", "upvar", "variable", "after", "append", "format", "concat", "string", "array", "seek", "gets", "eof", "break",
+    "continue",
     "ns-random", "defaultRNG", "Trace", "package", "namespace", "info", "error", "fconfigure",
 )  # fmt: skip
 """Commands that change no network."""

@@ -35,8 +35,8 @@ class Place:
         """Notes that bytes include the link layer's header."""
         if self.stab + ETHERNET_HEADER:
             self.note(
-                f"Linux counts {self.stab + ETHERNET_HEADER} bytes of the link layer in each packet unless a size table (stab) takes them off; "
-                "here bytes and rates are those of IP packets"
+                f"Linux counts {self.stab + ETHERNET_HEADER} bytes of the link layer in each packet unless a size table (stab) takes them "
+                "off; here bytes and rates are those of IP packets"
             )
 
 
@@ -70,7 +70,7 @@ def _weight(said: Said, low: float, mean: int, place: Place, default: int, kind:
 def _red(said: Said, place: Place) -> None:
     v = said.values
     if "limit" not in v or not (mean := q.size(v.get("mean_packet", "0B"))):
-        if "_ewma" not in said.extra and "limit" in v and "min" in v and "mean_packet" not in v and "_burst" not in said.extra:
+        if {"limit", "min", "max"} <= {*v} and "mean_packet" not in v and "_burst" not in said.extra:
             return _shown_red(said, place)
         raise u.TcError("red", "red needs limit and avpkt", "write for instance red limit 400000 min 30000 max 90000 avpkt 1000")
     limit = q.size(v["limit"])
@@ -81,8 +81,12 @@ def _red(said: Said, place: Place) -> None:
 
 
 def _shown_red(said: Said, place: Place) -> None:
-    place.note("red: tc shows neither avpkt nor, without -d, the weight: avpkt 1000 and the automatic weight are taken")
-    said.values["mean_packet"] = "1000B"
+    log = said.extra.get("_ewma")
+    weight = "the automatic weight are" if log is None else ""
+    place.note(
+        f"red: tc shows no avpkt{' and, without -d, no weight' if weight else ''}: avpkt 1000{' and ' + weight if weight else ' is'} taken"
+    )
+    said.values |= {"mean_packet": "1000B", **({} if log is None else {"w_q": 0.5**log})}
     _red_values(said, q.size(said.values["min"]), q.size(said.values["max"]), place)
 
 
@@ -96,7 +100,9 @@ def _red_values(said: Said, low: int, high: int, place: Place) -> None:
         v |= {"bottom": 0.01}
         if v.get("ecn") and not hard:
             v["gentle"] = True
-            place.note("red adaptive ecn without harddrop: sch_red marks every packet above max, here the share of them grows to all at twice max")
+            place.note(
+                "red adaptive ecn without harddrop: sch_red marks every packet above max, here the share of them grows to all at twice max"
+            )
     else:
         v["hard_drop"] = hard or not v.get("ecn", False)
 

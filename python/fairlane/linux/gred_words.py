@@ -28,7 +28,9 @@ def gred(setup: list[str], queues: list[list[str]], who: dict[int, str], place: 
         mean = q.size(v.get("mean_packet", "1000B")) or 1000
         low, high = q.size(v["min"]), q.size(v["max"])
         found = said.extra.get("_ewma")
-        log = log or (found if found is not None else q.log_of_burst(low / mean, said.extra.get("_burst") or (2 * low + high) // (3 * mean)))
+        log = log or (
+            found if found is not None else q.log_of_burst(low / mean, said.extra.get("_burst") or (2 * low + high) // (3 * mean))
+        )
         ecn = ecn or bool(v.get("ecn"))
         levels[number] = {"priority": priority, "min": f"{low}B", "max": f"{high}B", "max_p": v.get("max_p", 0.02)}
         values.setdefault("limit", v.get("limit"))

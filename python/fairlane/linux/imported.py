@@ -30,7 +30,7 @@ def directions(text: str, file: str = "<tc>") -> tuple[dict[str, Direction], dic
     found = devices(read)
     if not read.commands:
         raise FairlaneError(
-            f"{file} has no commands of tc\n  = help: write lines such as tc qdisc add dev eth0 root fq_codel, or the output of tc qdisc show"
+            f"{file} has no commands of tc\n  = help: write lines such as tc qdisc add dev eth0 root fq_codel, or what tc qdisc show prints"
         )
     out: dict[str, Direction] = {}
     into: dict[str, Direction] = {}
@@ -53,7 +53,7 @@ def directions(text: str, file: str = "<tc>") -> tuple[dict[str, Direction], dic
 
 def _plain(device: Device) -> bool:
     """Returns True for the loopback device and others without a queue, which `tc qdisc show` lists as well."""
-    return device.qdiscs["root"].kind in ("noqueue", "mq", "ingress", "clsact") or device.name == "lo" and len(device.qdiscs) == 1
+    return device.qdiscs["root"].kind in ("noqueue", "mq", "ingress", "clsact") or (device.name == "lo" and len(device.qdiscs) == 1)
 
 
 def scenario(text: str, file: str = "<tc>", *, rate: str = DEVICE_RATE) -> Imported:

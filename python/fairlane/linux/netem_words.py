@@ -112,7 +112,7 @@ class _Reader:
             self.correlation("loss")
         elif word in ("gemodel", "state"):
             skip = ("p", "r", "1-h", "1-k", "p13", "p31", "p32", "p23", "p14")  # as `tc qdisc show` has them
-            numbers = []
+            numbers: list[float] = []
             while self.at < len(self.words) and (self.number_follows() or self.words[self.at] in skip) and len(numbers) < 5:
                 text = self.take("loss")
                 if text not in skip:
@@ -144,7 +144,7 @@ class _Reader:
 
     def rate(self) -> None:
         self.line.rate = u.rate(self.take("rate"))
-        extra = []
+        extra: list[str] = []
         while self.at < len(self.words) and self.words[self.at].lstrip("-")[:1].isdigit() and len(extra) < 3:
             extra.append(self.take("rate"))
         if any(x != "0" for x in extra):

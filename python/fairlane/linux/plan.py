@@ -153,4 +153,3 @@ def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500)
         n = q.count(text, packet)
         plan.note(f"{table.name} counts packets in the kernel: {text} are taken as {n} packets of {packet} bytes")
     return n - int(table.get("admit") == "under")
-

@@ -175,8 +175,8 @@ def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     plan.page("cake")
     plan.qdisc(
         parent, handle, "cake", "unlimited" if rate is None else f"bandwidth {q.rate(q.number(rate, 'bit/s'))}",
-        "rtt", micro(plan, q.seconds(t["rtt"]), "cake.rtt"), t["tins"], t["isolation"].replace("_", "-"), "nonat nowash no-ack-filter no-split-gso",
-        "overhead", q.size(t["overhead"]) + (0 if parent == "root" else ETHERNET_HEADER), "mpu", q.size(t["mpu"]), framing,
+        "rtt", micro(plan, q.seconds(t["rtt"]), "cake.rtt"), t["tins"], t["isolation"].replace("_", "-"),
+        "nonat nowash no-ack-filter no-split-gso", "overhead", q.size(t["overhead"]) + (0 if parent == "root" else ETHERNET_HEADER), "mpu", q.size(t["mpu"]), framing,
         *(() if limit is None else ("memlimit", q.length(limit, ETHERNET))),
     )  # fmt: skip
     plan.note("memlimit counts the kernel's buffers, which are larger than the packets in them; unset it is worked out from them")

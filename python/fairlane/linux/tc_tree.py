@@ -174,7 +174,9 @@ class Builder:
                 keys = f.words[f.words.index("keys") + 1]
                 by = HASHES.get(keys)
                 if by is None:
-                    self.place.note(f"line {f.line}: flow hash keys {short(keys)} is not modelled: flows are told apart by addresses and ports")
+                    self.place.note(
+                        f"line {f.line}: flow hash keys {short(keys)} is not modelled: flows are told apart by addresses and ports"
+                    )
                 else:
                     values["hash"] = by
 
@@ -210,9 +212,7 @@ def _classes(b: Builder, c: Command, depth: int, bands: int, priomap: list[int])
             matches[first] = [f"dscp:{p}" for p in range(64) if p not in named]
         else:
             b.place.note(f"{c.kind}: packets that no filter names go to band {first + 1} here before later bands see them")
-    return [
-        (i, {"match": matches[i][0] if len(matches[i]) == 1 else matches[i], "queue": b.child((major, i + 1), depth)}) for i in reached
-    ]
+    return [(i, {"match": matches[i][0] if len(matches[i]) == 1 else matches[i], "queue": b.child((major, i + 1), depth)}) for i in reached]
 
 
 def _point(match: str) -> int:
@@ -239,7 +239,9 @@ def _bands(c: Command, words: list[str]) -> tuple[int, int, list[int], list[int]
         elif w in ("multiqueue", "multiqueue:", "on", "off"):
             continue
         elif into is None:
-            raise u.TcError(w, f"{c.kind} has no word {short(w)}", "its words are bands, priomap" + (", strict, quanta" if c.kind == "ets" else ""))
+            raise u.TcError(
+                w, f"{c.kind} has no word {short(w)}", "its words are bands, priomap" + (", strict, quanta" if c.kind == "ets" else "")
+            )
         else:
             into.append(u.size(w) if into is quanta else u.count(w, ""))
     bands = bands or (strict + len(quanta)) or 3
@@ -300,7 +302,9 @@ def _drr(b: Builder, c: Command, depth: int) -> Queue:
         else:
             b.place.note(f"drr: no filter sends packets to the class {made.handle}: it is left out")
     if not classes:
-        raise u.TcError("drr", "drr needs classes and filters that choose them", "add tc class add ... drr quantum 1514 and a filter for each")
+        raise u.TcError(
+            "drr", "drr needs classes and filters that choose them", "add tc class add ... drr quantum 1514 and a filter for each"
+        )
     if classes[-1]["match"] != "any":
         b.place.note("drr drops packets that no filter names; here the last class takes them")
     return {"drr": {"classes": classes}}
@@ -329,9 +333,9 @@ def _tbf(b: Builder, c: Command, depth: int) -> Queue:
     b.place.counts_bytes()
     span = said.extra.get("_latency")
     limit = v.pop("limit", None)
-    if limit is None and span is None:
+    if limit is None and not isinstance(span, str):
         raise u.TcError("tbf", "tbf needs limit or latency", "write for instance tbf rate 10mbit burst 15k latency 50ms")
-    if limit is None:
+    if limit is None and isinstance(span, str):
         size = q.number(v["rate"], "bit/s") / 8 * q.seconds(span) + q.size(v["burst"])
         if "peakrate" in v:
             size = min(size, q.number(v["peakrate"], "bit/s") / 8 * q.seconds(span) + q.size(v.get("mtu", "0B")))

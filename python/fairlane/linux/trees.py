@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from . import quantities as q
@@ -41,9 +42,11 @@ def matches_of(kind: str, words: list[str], handle: str, protocol: str, marks: d
     if kind == "fw":
         mark = handle if handle.isdecimal() and len(handle) < 10 else "0"
         flow = marks.get(int(mark))
-        return (f"flow:{flow}", "") if flow else ("", f': there are no firewall marks here, match = "flow:NAME" names packets of mark {mark}')
+        return (
+            (f"flow:{flow}", "") if flow else ("", f': there are no firewall marks here, match = "flow:NAME" names packets of mark {mark}')
+        )
     if kind == "flower":
-        values = dict(zip(words, words[1:], strict=False))
+        values = dict(pairwise(words))
         if values.get("ip_proto") in _PROTOCOL and "ip_tos" not in values:
             return values["ip_proto"], ""
         if "ip_tos" in values:

@@ -41,7 +41,7 @@ def _micro(plan: Plan, t: Table, key: str) -> str:
 
 
 def _sixteenths(plan: Plan, t: Table, key: str) -> int:
-    exact = t[key] * PIE_SCALE
+    exact = float(t[key]) * PIE_SCALE
     whole = min(32, max(0, round(exact)))
     if abs(whole - exact) > 1e-9:
         plan.note(f"tc's {key} is a whole number of sixteenths up to 2: {whole}/16 for {t[key]:g}")
@@ -49,7 +49,7 @@ def _sixteenths(plan: Plan, t: Table, key: str) -> int:
 
 
 def _percentage(plan: Plan, t: Table, key: str) -> int:
-    whole = min(99, max(1, round(100 * t[key])))
+    whole = min(99, max(1, round(100 * float(t[key]))))
     if abs(whole - 100 * t[key]) > 1e-9:
         plan.note(f"tc's percentage for {key} is a whole number: {whole} % for {t[key]:g}")
     return whole
@@ -128,6 +128,7 @@ _RED = (
     word("probability", SHARE, "max_p"), word("bandwidth", RATE, "_bandwidth"), switch("ecn", "ecn"), switch("harddrop", "_harddrop"),
     word("ewma", COUNT, "_ewma"), absent("Scell_log", ""), absent("Plog", ""),
 )  # fmt: skip
+_NO_RED = "there is no RED inside of SFQ"
 _IN_PACKETS = (word("limit", PACKETS), word("min", PACKETS), word("max", PACKETS))
 _CAKE_FRAMES = {
     "ipoa-vcmux": ("atm", 8), "ipoa-llcsnap": ("atm", 16), "bridged-vcmux": ("atm", 24), "bridged-llcsnap": ("atm", 32),
@@ -146,7 +147,7 @@ _CAKE = (
     word("bandwidth", RATE), switch("unlimited", "bandwidth", None), word("rtt", TIME),
     *(switch(name, "rtt", span) for name, span in _CAKE_RTT.items()),
     *(switch(name, "tins", name) for name in _TINS), switch("diffserv", "tins", "diffserv4"),
-    absent("diffserv8", "eight tins are not modelled: three are taken", None),
+    absent("diffserv8", "three tins are taken for eight", None),
     *(switch(name, "isolation", name.replace("-", "_")) for name in _ISOLATION),
     *(switch(name, "framing", name) for name in ("atm", "ptm")), switch("noatm", "framing", "none"), switch("raw", "_raw"),
     switch("conservative", "_frame", ("atm", 48)), *(switch(name, "_frame", f) for name, f in _CAKE_FRAMES.items()),
@@ -179,8 +180,8 @@ WORDS: dict[str, tuple[Word, ...]] = {
     "sfq": (
         word("limit", PACKETS), word("quantum", SIZE), word("divisor", COUNT, "buckets"), word("flows", COUNT, "_flows"),
         word("depth", PACKETS), word("perturb", SECONDS), switch("headdrop", "drop", "head"),
-        *(absent(name, "there is no RED inside of SFQ") for name in ("redflowlimit", "min", "max", "avpkt", "burst", "probability", "ewma")),
-        absent("harddrop", "there is no RED inside of SFQ", None), absent("ecn", "there is no RED inside of SFQ", None),
+        *(absent(name, _NO_RED) for name in ("redflowlimit", "min", "max", "avpkt", "burst", "probability", "ewma")),
+        absent("harddrop", _NO_RED, None), absent("ecn", _NO_RED, None),
     ),
     "dualpi2": (
         word("limit", PACKETS), word("coupling_factor", COUNT, "k"), word("step_thresh", Form(lambda x: x), "_step"),
@@ -194,7 +195,8 @@ WORDS: dict[str, tuple[Word, ...]] = {
     ),
     "cake": _CAKE,
     "tbf": (
-        word("rate", RATE), word("burst", SIZE, also=("buffer", "maxburst")), word("limit", SIZE), word("latency", TIME, "_latency", also=("lat",)),
+        word("rate", RATE), word("burst", SIZE, also=("buffer", "maxburst")), word("limit", SIZE),
+        word("latency", TIME, "_latency", also=("lat",)),
         word("peakrate", RATE), word("mtu", SIZE, also=("minburst",)), absent("mpu", "packets have no least size"),
         absent("overhead", "bytes of the link layer are not counted"), absent("linklayer", "cells are not counted"),
     ),
@@ -275,10 +277,8 @@ def heard(kind: str, words: list[str]) -> Said:
         if w.form is not None:
             if at >= len(words):
                 raise u.TcError(text, f"{kind}: {text} needs a value", f"write {text} and its value")
-            if kind == "cake" and w.word == "bandwidth" and words[at] == "unlimited":  # as `tc qdisc show` has it
-                value = None
-            else:
-                value = w.form.read(words[at])
+            # `tc qdisc show` has bandwidth unlimited.
+            value = None if (kind, w.word, words[at]) == ("cake", "bandwidth", "unlimited") else w.form.read(words[at])
             at += 1
         if w.note:
             said.notes.append(f"{kind}: {w.word}{f' {value}' if w.form is IGNORED else ''} is not modelled: {w.note}")
