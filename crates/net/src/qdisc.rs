@@ -2,7 +2,7 @@
 
 use crate::ids::FlowId;
 use crate::link::LinkInfo;
-use crate::packet::{Ecn, Packet, Proto};
+use crate::packet::{Ecn, Packet, Proto, Segment};
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 
@@ -169,6 +169,14 @@ impl QCx<'_> {
 pub trait Qdisc: Send {
     /// Offers a packet, which is stored or dropped through `cx`.
     fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>);
+    /// True if it reads the transport headers of arriving packets: [`Qdisc::on_header`] is then called before a packet is offered.
+    fn reads_headers(&self) -> bool {
+        false
+    }
+    /// Reads the header of the packet that is offered next. Called only if [`Qdisc::reads_headers`].
+    fn on_header(&mut self, header: &Segment) {
+        let _ = header;
+    }
     /// Takes the next packet to transmit.
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet>;
     /// Offers a packet to an empty queue with a free link: `enqueue`, then `dequeue`. A FIFO need not store the packet. Returns true if `p` is now a

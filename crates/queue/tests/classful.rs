@@ -25,6 +25,7 @@ enum Tree {
     Wf2q(Wf2qParams<Tree>),
     Tbf(TbfParams<Tree>),
     Htb(HtbParams<Tree>),
+    Hfsc(HfscParams<Tree>),
     Srtcm(SrtcmParams<Tree>),
     Trtcm(TrtcmParams<Tree>),
 }
@@ -103,7 +104,7 @@ macro_rules! each {
         }
     };
 }
-each! { DropTail Red Codel Pie Sfq Prio Rr Wrr Wfq Wf2q Tbf Htb Srtcm Trtcm }
+each! { DropTail Red Codel Pie Sfq Prio Rr Wrr Wfq Wf2q Tbf Htb Hfsc Srtcm Trtcm }
 
 const FLOWS: usize = 7;
 const LENS: [u32; 3] = [40, 576, 1500];
@@ -197,6 +198,32 @@ fn borrowers(classes: Vec<(Match, Tree, u32)>, shape: u64) -> Vec<HtbClassParams
     inner.chain(leaves).collect()
 }
 
+/// A tree of HFSC with these as its leaves; curves follow from `shape`.
+fn sharers(classes: Vec<(Match, Tree, u32)>, shape: u64) -> Vec<HfscClassParams<Tree>> {
+    let curve = |m1: u64, m2: u64| {
+        Some(ServiceCurve { m1: Some(Rate::from_bps(m1 * 1000)), d: Dur::from_ms(shape % 40), m2: Rate::from_bps(m2 * 1000) })
+    };
+    let above = 1 + (shape >> 8) % 3;
+    let inner = (0..above).map(|i| HfscClassParams {
+        name: format!("i{i}"),
+        parent: (i > 0).then(|| format!("i{}", i - 1)),
+        ls: curve(1000, 3000),
+        ul: (i == 1).then(|| curve(9000, 4000 + shape % 3000)).flatten(),
+        ..HfscClassParams::default()
+    });
+    let leaves = classes.into_iter().enumerate().map(|(k, (select, queue, weight))| HfscClassParams {
+        select,
+        queue,
+        name: format!("leaf{k}"),
+        parent: (weight > 1).then(|| format!("i{}", u64::from(weight) % above)),
+        rt: (weight % 3 == 0).then(|| curve(u64::from(weight) * 50, u64::from(weight) * 70)).flatten(),
+        ls: (weight % 4 > 0).then(|| curve(u64::from(weight) * 500, u64::from(weight) * 300)).flatten(),
+        ul: (weight % 5 == 0).then(|| curve(5000, 3000)).flatten(),
+        ..HfscClassParams::default()
+    });
+    inner.chain(leaves).collect()
+}
+
 /// Class trees of some depth.
 fn trees() -> impl Strategy<Value = Tree> {
     leaves().prop_recursive(3, 24, 4, |inner| {
@@ -222,6 +249,11 @@ fn trees() -> impl Strategy<Value = Tree> {
             }),
             boxed.clone().prop_map(|queue| Tree::Wfq(WfqParams { queue, ..WfqParams::default() })),
             classes.clone().prop_map(|(c, limit)| Tree::Wf2q(Wf2qParams { classes: shared(c), limit, ..Wf2qParams::default() })),
+            (classes.clone(), any::<u64>()).prop_map(|((c, limit), shape)| Tree::Hfsc(HfscParams {
+                classes: sharers(c, shape),
+                limit,
+                ..HfscParams::default()
+            })),
             (classes, any::<u64>()).prop_map(|((c, limit), shape)| Tree::Htb(HtbParams {
                 classes: borrowers(c, shape),
                 limit,

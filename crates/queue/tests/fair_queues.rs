@@ -124,19 +124,21 @@ proptest! {
     #[test]
     fn cake(
         seed: u64, us in 200_u64..1500, mbps in proptest::option::of(2_u64..30), limit in proptest::option::of(limits()), overhead in 0_u64..60,
-        tins in 0_usize..4, isolation in 0_usize..8, framing in 0_usize..3, flows in 1_u32..40, ways in 1_u32..9, ecn: bool, rtt in 1_u64..200,
+        tins in 0_usize..5, isolation in 0_usize..8, framing in 0_usize..3, flows in 1_u32..40, ways in 1_u32..9, ecn: bool, rtt in 1_u64..200,
+        ingress: bool, wash: bool, uncounted in 0_u64..60,
     ) {
         use CakeIsolation::{DualDsthost, DualSrchost, Dsthost, Flowblind, Flows, Hosts, Srchost, TripleIsolate};
         let p = CakeParams {
             bandwidth: mbps.map(Rate::from_mbps), limit, flows, ways, ecn, rtt: Dur::from_ms(rtt), overhead: Bytes(overhead),
-            tins: [CakeTins::Besteffort, CakeTins::Diffserv3, CakeTins::Diffserv4, CakeTins::Precedence][tins],
+            ingress, wash, uncounted: Bytes(uncounted),
+            tins: [CakeTins::Besteffort, CakeTins::Diffserv3, CakeTins::Diffserv4, CakeTins::Diffserv8, CakeTins::Precedence][tins],
             isolation: [Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualDsthost, TripleIsolate][isolation],
             framing: [CakeFraming::None, CakeFraming::Atm, CakeFraming::Ptm][framing],
             ..CakeParams::default()
         };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         let most = limit.map_or(Rules::default().most, most);
-        let rules = Rules { most, marks: ecn, work_conserving: mbps.is_none(), ..Rules::default() };
+        let rules = Rules { most, marks: ecn, work_conserving: mbps.is_none(), recolours: wash, ..Rules::default() };
         run(&p.build(&link().into()), seed, us, &rules)?;
     }
 }

@@ -50,6 +50,7 @@ queues! {
         "cake" ["CAKE", "sch_cake"] => Cake: q::CakeParams;
         "tbf" ["TBF", "TbfQueueDisc"] => Tbf: q::TbfParams<QueueSpec>;
         "htb" ["HTB", "sch_htb"] => Htb: q::HtbParams<QueueSpec>;
+        "hfsc" ["HFSC", "sch_hfsc"] => Hfsc: q::HfscParams<QueueSpec>;
         "srtcm" ["srTCM"] => Srtcm: q::SrtcmParams<QueueSpec>;
         "trtcm" ["trTCM"] => Trtcm: q::TrtcmParams<QueueSpec>;
     }

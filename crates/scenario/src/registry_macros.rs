@@ -181,6 +181,12 @@ macro_rules! forward_qdisc {
             fn clamps(&self) -> bool {
                 match self { $(Self::$variant(q) => q.clamps()),* }
             }
+            fn reads_headers(&self) -> bool {
+                match self { $(Self::$variant(q) => q.reads_headers()),* }
+            }
+            fn on_header(&mut self, header: &fairlane_net::Segment) {
+                match self { $(Self::$variant(q) => q.on_header(header)),* }
+            }
             fn drops_late(&self) -> bool {
                 match self { $(Self::$variant(q) => q.drops_late()),* }
             }

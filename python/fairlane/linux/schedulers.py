@@ -167,16 +167,24 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     t.settled("rtt_max", "t_shift")
 
 
+ACK_FILTERS = {"none": "no-ack-filter", "filter": "ack-filter", "aggressive": "ack-filter-aggressive"}
+"""Words of tc for `ack_filter`."""
+
+
 def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes cake."""
     rate, limit = t["bandwidth"], t["limit"]
     # cake takes the link layer's header off by itself, below the size table of the root a second time: see `Plan.qdisc`.
     framing = {"none": "noatm"}.get(t["framing"], t["framing"])
+    overhead = q.size(t["overhead"]) - q.size(t["uncounted"]) + (0 if parent == "root" else ETHERNET_HEADER)
+    words = (
+        "nonat", "wash" if t["wash"] else "nowash", ACK_FILTERS[t["ack_filter"]], *(("ingress",) if t["ingress"] else ()), "no-split-gso",
+    )  # fmt: skip
     plan.page("cake")
     plan.qdisc(
         parent, handle, "cake", "unlimited" if rate is None else f"bandwidth {q.rate(q.number(rate, 'bit/s'))}",
-        "rtt", micro(plan, q.seconds(t["rtt"]), "cake.rtt"), t["tins"], t["isolation"].replace("_", "-"),
-        "nonat nowash no-ack-filter no-split-gso", "overhead", q.size(t["overhead"]) + (0 if parent == "root" else ETHERNET_HEADER), "mpu", q.size(t["mpu"]), framing,
+        "rtt", micro(plan, q.seconds(t["rtt"]), "cake.rtt"), t["tins"], t["isolation"].replace("_", "-"), *words,
+        "overhead", overhead, "mpu", q.size(t["mpu"]), framing,
         *(() if limit is None else ("memlimit", q.length(limit, ETHERNET))),
     )  # fmt: skip
     plan.note("memlimit counts the kernel's buffers, which are larger than the packets in them; unset it is worked out from them")

@@ -198,7 +198,7 @@ def _in_function(command: str, dev: str) -> str:
         IP_SIZES, 'stab overhead "-$HEADER" linklayer ethernet'
     )
     # cake takes the header off by itself, see `schedulers.cake`.
-    line = re.sub(r"( parent .* cake .* overhead) (\d+)", lambda m: f'{m[1]} "$(({int(m[2]) - ETHERNET_HEADER} + HEADER))"', line)
+    line = re.sub(r"( parent .* cake .* overhead) (-?\d+)", lambda m: f'{m[1]} "$(({int(m[2]) - ETHERNET_HEADER} + HEADER))"', line)
     return re.sub(r"(^|; |do )tc ", r"\1run tc ", line)
 
 

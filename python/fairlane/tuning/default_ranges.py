@@ -72,6 +72,8 @@ LEFT_OUT = {
     "wred": "it needs packets that are marked beforehand",
     "rio": "it needs packets that are marked beforehand",
     "tbf": "it needs a rate",
+    "htb": "it needs classes with rates",
+    "hfsc": "it needs classes with service curves",
     "srtcm": "it needs a rate",
     "trtcm": "it needs rates",
     "plugin": "it is a plug-in: give its parameters ranges",

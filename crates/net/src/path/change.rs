@@ -99,6 +99,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
         self.settle::<O, true>(i, now, obs);
         let port = &mut self.ports[i as usize];
         let packets = emptied(port.qdisc.clone(), now, &self.arena)?;
+        port.reads_headers = queue.reads_headers();
         port.qdisc = queue;
         for p in packets {
             if waiting == Waiting::Drop {
@@ -106,6 +107,9 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
                 continue;
             }
             let port = &mut self.ports[i as usize];
+            if port.reads_headers {
+                port.qdisc.on_header(self.arena.get(p.id));
+            }
             let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
             port.qdisc.enqueue(p, &mut cx);
             port.counters.mark(cx.marks);

@@ -111,6 +111,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.queueing.skips_empty() && (!O::ON || self.shortcuts.active) {
             return self.transmit(i, pkt, now, obs);
         }
+        if port.reads_headers {
+            port.qdisc.on_header(self.arena.get(pkt.id));
+        }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let arrived = if obs.wants_at(PortId(i), Interest::ENQUEUE) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
@@ -157,6 +160,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return;
         }
         let port = &mut self.ports[i as usize];
+        if port.reads_headers {
+            port.qdisc.on_header(self.arena.get(pkt.id));
+        }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         port.qdisc.enqueue(*pkt, &mut cx);
         port.counters.mark(cx.marks);

@@ -100,6 +100,8 @@ pub struct Port<Q> {
     pub(crate) limit: Room,
     /// Packets on their way to a downstream port that have an event there.
     pub(crate) pending_downstream: u32,
+    /// True if the queue discipline reads the headers of arriving packets.
+    pub(crate) reads_headers: bool,
     // Rarely used.
     /// Time of the wake event that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
@@ -170,6 +172,7 @@ impl<Q: Qdisc> Port<Q> {
             role: if impair.is_some() { Role::SlowPath } else { Role::Plain },
             queueing: Queueing::Discipline,
             listed: false,
+            reads_headers: qdisc.reads_headers(),
             upstream: NO_PORT,
             limit: Room { pkts: 0, bytes: 0, arriving: false },
             pending_downstream: 0,

@@ -80,8 +80,9 @@ impl Discipline for CobaltParams {
     }
 }
 
-/// Transmission times of a full packet that a queue may always wait (sch_cake; `2 * bulk_flows` of them belong to its ingress mode alone).
+/// Transmission times of a full packet that a queue may always wait (sch_cake), and as many for each bulk flow in its ingress mode.
 const GUARD: u64 = 4;
+const GUARD_OF_BULK: u64 = 2;
 
 /// The state of COBALT: one for a plain queue, one for each queue of a scheduler with many.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +98,10 @@ pub struct Cobalt {
 
     /// Waits up to this are never too long.
     guard: Dur,
+    /// Transmission time of a full packet; with bulk flows the guard is [`GUARD_OF_BULK`] of it for each, if that is more.
+    mtu_time: Dur,
+    /// True if the bulk flows of the scheduler count.
+    ingress: bool,
     count: u32,
     dropping: bool,
     drop_next: Time,
@@ -124,6 +129,8 @@ impl Cobalt {
             ecn: p.ecn,
             spare_last: p.spare_last,
             guard: mtu_time * GUARD,
+            mtu_time,
+            ingress: false,
             count: 0,
             dropping: false,
             drop_next: Time::ZERO,
@@ -139,6 +146,13 @@ impl Cobalt {
     #[must_use]
     pub(crate) fn of_several(mut self) -> Self {
         self.alone = false;
+        self
+    }
+
+    /// The same in CAKE's ingress mode: a wait is long only above two full packets of each bulk flow.
+    #[must_use]
+    pub(crate) fn at_ingress(mut self, ingress: bool) -> Self {
+        self.ingress = ingress;
         self
     }
 
@@ -227,6 +241,14 @@ impl Cobalt {
 
 impl Law for Cobalt {
     const DROPS_LATE: bool = true;
+    const COUNTS_BULK: bool = true;
+
+    #[inline]
+    fn bulk_flows(&mut self, n: u32) {
+        if self.ingress {
+            self.guard = self.mtu_time * GUARD.max(GUARD_OF_BULK * u64::from(n));
+        }
+    }
 
     #[inline]
     fn on_enqueue(&mut self, _: &Packet, cx: &mut LawCx<'_>) -> Verdict {

@@ -85,6 +85,8 @@ pub trait Law: Clone + Send {
     const DROPS_LATE: bool = false;
     /// True if [`Law::other_backlog`] wants to be called.
     const USES_OTHER_BACKLOG: bool = false;
+    /// True if [`Law::bulk_flows`] wants to be called.
+    const COUNTS_BULK: bool = false;
     /// True if another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 
@@ -114,6 +116,11 @@ pub trait Law: Clone + Send {
     #[inline]
     fn other_backlog(&mut self, bytes: u64) {
         let _ = bytes;
+    }
+    /// So many queues of the scheduler hold packets in turn after turn, this one among them; called before it is asked for a packet.
+    #[inline]
+    fn bulk_flows(&mut self, n: u32) {
+        let _ = n;
     }
     /// A waiting packet was removed to make room, or named by [`Law::victims`]; it will not be sent.
     #[inline]

@@ -3,7 +3,7 @@
 use crate::classify::{Classifier, Match};
 use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, BuildContext, DropReason, FlowId, Packet, QCx, Qdisc};
+use fairlane_net::{Backlog, BuildContext, DropReason, FlowId, Packet, QCx, Qdisc, Segment};
 use fairlane_units::{Len, Time};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -131,6 +131,9 @@ pub(crate) struct Bank<Q> {
     has_timer: bool,
     shapes: bool,
     clamps: bool,
+    /// True if a queue reads headers, and that of the packet that arrives next.
+    reads_headers: bool,
+    header: Option<Segment>,
     names: Vec<u32>,
 }
 
@@ -188,7 +191,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         };
         let any = |f: fn(&Q) -> bool| inner.iter().chain(pattern).any(f);
         let due = |q: &Q| if q.has_timer() { Time::ZERO } else { Time::MAX };
-        let (has_timer, clamps) = (any(Q::has_timer), any(Q::clamps));
+        let (has_timer, clamps, reads_headers) = (any(Q::has_timer), any(Q::clamps), any(Q::reads_headers));
         Self {
             timers: inner.iter().map(due).collect(),
             pattern_timer: pattern.map_or(Time::MAX, due),
@@ -198,6 +201,8 @@ impl<Q: Qdisc + Clone> Bank<Q> {
             has_timer,
             shapes,
             clamps,
+            reads_headers,
+            header: None,
             names: (0..inner.len() as u32).collect(),
             inner,
             sorting,
@@ -277,6 +282,11 @@ impl<Q: Qdisc + Clone> Bank<Q> {
         waiting.map(|q| q.ready_at().unwrap_or(Time::ZERO)).min().filter(|&t| t > Time::ZERO)
     }
 
+    /// When queue `i` lets a packet go.
+    pub(crate) fn ready_at_of(&self, i: usize) -> Option<Time> {
+        self.inner[i].ready_at()
+    }
+
     /// When the next of the queues that hold packets and let none go at `now` lets one go.
     pub(crate) fn ready_after(&self, now: Time) -> Option<Time> {
         let waiting = self.inner.iter().filter(|q| self.shapes && q.backlog().pkts > 0);
@@ -299,8 +309,12 @@ impl<Q: Qdisc + Clone> Bank<Q> {
     #[inline]
     pub(crate) fn enqueue(&mut self, i: usize, p: Packet, cx: &mut QCx<'_>) -> bool {
         if !self.limit.admits(self.held, p.len) {
+            self.header = None;
             cx.drop(p, DropReason::Overflow);
             return false;
+        }
+        if let Some(header) = self.header.take() {
+            self.inner[i].on_header(&header);
         }
         self.call(i, |q| q.enqueue(p, cx));
         true
@@ -310,6 +324,14 @@ impl<Q: Qdisc + Clone> Bank<Q> {
     #[inline]
     pub(crate) fn dequeue(&mut self, i: usize, cx: &mut QCx<'_>) -> Option<Packet> {
         self.call(i, |q| q.dequeue(cx))
+    }
+
+    pub(crate) fn reads_headers(&self) -> bool {
+        self.reads_headers
+    }
+
+    pub(crate) fn on_header(&mut self, header: &Segment) {
+        self.header = Some(*header);
     }
 
     pub(crate) fn has_timer(&self) -> bool {

@@ -1,8 +1,10 @@
 //! CAKE, common applications kept enhanced: shaper, tins by DSCP, fairness between hosts and flows, and COBALT for each flow.
 
+mod ack_filter;
 mod hosts;
 mod tins;
 mod ways;
+mod wire;
 
 use super::check;
 use super::fifo::Fifo;
@@ -12,26 +14,19 @@ use super::room::Room;
 use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::law::cobalt::{Cobalt, CobaltParams};
 use crate::limit::Limit;
-use fairlane_net::{Backlog, BuildContext, LinkInfo, Packet, QCx, Qdisc};
+pub use ack_filter::CakeAckFilter;
+use ack_filter::Headers;
+use fairlane_net::{Backlog, BuildContext, Class, DropReason, LinkInfo, Packet, QCx, Qdisc, Segment};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
 pub use hosts::CakeIsolation;
 use hosts::Hosts;
 pub use tins::CakeTins;
 use tins::{Share, WHOLE};
 use ways::Ways;
+pub use wire::CakeFraming;
+use wire::Wire;
 
 fairlane_units::params! {
-    /// Framing of a link layer.
-    pub enum CakeFraming {
-        /// Nothing more.
-        #[default]
-        None,
-        /// Whole ATM cells of 53 bytes for 48 bytes each.
-        Atm,
-        /// PTM's 64b/65b coding: a byte more for each 64.
-        Ptm,
-    }
-
     /// CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow
     /// (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
     pub struct CakeParams {
@@ -40,6 +35,9 @@ fairlane_units::params! {
         /// Bytes that the link layer adds to each packet, for the shaper.
         #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
         pub overhead: Bytes = Bytes(0),
+        /// Bytes of each packet that the shaper does not count, such as a header that the link layer does not carry: tc's negative overhead.
+        #[schemars(extend("x-min" = "0B", "x-max" = "64B"))]
+        pub uncounted: Bytes = Bytes(0),
         /// Least length of a packet with its overhead, for the shaper (tc's mpu).
         #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
         pub mpu: Bytes = Bytes(0),
@@ -52,7 +50,7 @@ fairlane_units::params! {
         /// A typical round trip: COBALT's interval, and twenty times its target.
         #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
         pub rtt: Dur = Dur::from_ms(100),
-        /// Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
+        /// Limit of all queues together (tc's memlimit). Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514 bytes; without a
         /// bandwidth 10240 packets of 1514 bytes.
         pub limit: Option<Len> = None,
         /// Number of queues in each tin.
@@ -65,6 +63,13 @@ fairlane_units::params! {
         pub salt: Option<u64> = None,
         /// True if ECN-capable packets are marked instead of dropped; sch_cake always does.
         pub ecn: bool = true,
+        /// True for a shaper behind the bottleneck (tc's ingress): packets that it drops count against the rate and the turns of flows, and a wait is long only
+        /// above two frames of each bulk flow.
+        pub ingress: bool = false,
+        /// Which acknowledgments are dropped because a later one of the same flow waits behind them (tc's ack-filter).
+        pub ack_filter: CakeAckFilter = CakeAckFilter::None,
+        /// True if the code point is cleared once it has chosen the tin (tc's wash).
+        pub wash: bool = false,
     }
 }
 
@@ -81,14 +86,9 @@ const LEAST_LIMIT: u64 = 4 << 20;
 const MOST_LIMIT: u64 = 10_240 * FRAME;
 
 impl CakeParams {
-    /// Returns the length that a shaper counts for a packet.
-    fn framed(&self, len: u32) -> u64 {
-        let len = (u64::from(len) + self.overhead.get()).max(self.mpu.get());
-        match self.framing {
-            CakeFraming::None => len,
-            CakeFraming::Atm => len.div_ceil(48) * 53,
-            CakeFraming::Ptm => len + len.div_ceil(64),
-        }
+    fn wire(&self) -> Wire {
+        let Self { overhead, uncounted, mpu, framing, .. } = self;
+        Wire { overhead: overhead.get(), uncounted: uncounted.get(), mpu: mpu.get(), framing: *framing }
     }
 
     /// COBALT's times in a tin that is shaped to this rate: where it is low the target is at least one and a half frames, and the interval grows with it.
@@ -115,16 +115,17 @@ impl CakeParams {
         let part =
             |rate: Rate| Rate::from_bps(((u128::from(rate.as_bps()) * u128::from(share.threshold)) / u128::from(WHOLE)).max(1) as u64);
         let rate = part(self.bandwidth.unwrap_or(link.rate));
-        let law = Cobalt::new(&self.cobalt(self.bandwidth.map(|_| rate)), LinkInfo { rate, ..link }).of_several();
+        let law = Cobalt::new(&self.cobalt(self.bandwidth.map(|_| rate)), LinkInfo { rate, ..link }).of_several().at_ingress(self.ingress);
         let quantum = match self.bandwidth {
             Some(_) => (rate.as_bps() / 8 / QUANTA_PER_SEC).clamp(LEAST_QUANTUM, FRAME),
             None => FRAME,
         };
         let n = if self.isolation == CakeIsolation::Flowblind { 1 } else { self.flows.max(1) as usize };
         Tin {
-            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), n, quantum, self.bandwidth.unwrap_or(link.rate)),
+            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), n, quantum, self.bandwidth.unwrap_or(link.rate))
+                .charging_drops(self.ingress),
             ways: Ways::new(n, self.ways as usize),
-            hosts: Hosts::new(self.isolation, n),
+            hosts: Hosts::new(self.isolation, n, self.wire()),
             rate,
             next: Time::ZERO,
             quantum: share.quantum,
@@ -156,12 +157,15 @@ impl Discipline for CakeParams {
     fn build(&self, context: &BuildContext<'_>) -> Cake {
         Cake {
             params: self.clone(),
+            wire: self.wire(),
+            headers: Headers::default(),
             map: FlowMap::new(self.isolation.hash_by(), Some(self.flows), self.salt, context),
             addresses: Addresses::new(context),
             tin_of: self.tins.table(),
             tins: self.tins.shares().into_iter().map(|share| self.tin(share, context.link)).collect(),
             current: 0,
             next: Time::ZERO,
+            failsafe: Time::ZERO,
             room: Room::new(self.limit()),
             held: Backlog::default(),
         }
@@ -169,7 +173,7 @@ impl Discipline for CakeParams {
 
     fn capabilities(&self) -> Capabilities {
         // Two code points of one flow can fall into different tins.
-        Capabilities { shapes: self.bandwidth.is_some(), reorders: self.tins != CakeTins::Besteffort, ..Capabilities::default() }
+        Capabilities { shapes: self.bandwidth.is_some(), reorders: self.tins != CakeTins::Besteffort, recolours: self.wash }
     }
 }
 
@@ -197,6 +201,8 @@ impl Tin {
 #[derive(Clone, Debug)]
 pub struct Cake {
     params: CakeParams,
+    wire: Wire,
+    headers: Headers,
     map: FlowMap,
     addresses: Addresses,
     tin_of: [u8; 64],
@@ -205,6 +211,8 @@ pub struct Cake {
     current: usize,
     /// When the shaper lets the next packet go.
     next: Time,
+    /// When it does even if drops have used up the rate: two thirds of it are for packets that are sent.
+    failsafe: Time,
     room: Room,
     held: Backlog,
 }
@@ -248,9 +256,9 @@ impl Cake {
         }
     }
 
-    /// Charges a packet to the tin and to the shaper.
-    fn charge(&mut self, i: usize, len: u32, now: Time) {
-        let len = self.params.framed(len);
+    /// Charges a packet to the tin and to the shaper. What was dropped does not count for the failsafe.
+    fn charge(&mut self, i: usize, len: u32, now: Time, dropped: bool) {
+        let len = self.wire.framed(len);
         let tin = &mut self.tins[i];
         let Some(bandwidth) = self.params.bandwidth else {
             tin.deficit -= len.min(i64::MAX as u64) as i64;
@@ -263,27 +271,54 @@ impl Cake {
         } else {
             tin.next = tin.next.max(now + took);
         }
-        self.next += bandwidth.tx_time(len);
+        let took = bandwidth.tx_time(len);
+        self.next += took;
+        if !dropped {
+            self.failsafe += took + Dur::from_ps(took.as_ps() / 2);
+        }
+    }
+
+    /// When the shaper lets the next packet go.
+    fn gate(&self) -> Time {
+        self.next.min(self.failsafe)
+    }
+
+    /// Drops the acknowledgment that the last packet of a queue makes redundant.
+    fn filter(&mut self, i: usize, name: usize, cx: &mut QCx<'_>) {
+        let (headers, aggressive) = (&self.headers, self.params.ack_filter == CakeAckFilter::Aggressive);
+        let Some(ack) = self.tins[i].queues.take(name, |queue| headers.redundant(queue, aggressive)) else { return };
+        self.held.sub(&ack);
+        cx.drop(ack, DropReason::Evicted);
+        if self.params.ingress && self.params.bandwidth.is_some() {
+            self.charge(i, ack.len, cx.now, true);
+        }
     }
 
     /// Makes room at the longest queue of all tins; its COBALT learns of it.
     #[cold]
     fn overflow(&mut self, cx: &mut QCx<'_>) -> bool {
         // Of equal ones the first, which comes last here.
-        let longest = self.tins.iter_mut().rev().filter_map(|t| t.queues.longest().map(|(_, bytes)| (bytes, t)));
-        let Some((_, tin)) = longest.max_by_key(|&(bytes, _)| bytes) else { return false };
-        let now = cx.now;
-        let Some(law) = tin.queues.drop_from_longest(1, cx) else { return false };
+        let longest = self.tins.iter_mut().enumerate().rev().filter_map(|(i, t)| t.queues.longest().map(|(_, bytes)| (bytes, i)));
+        let Some((_, i)) = longest.max_by_key(|&(bytes, _)| bytes) else { return false };
+        let (now, before) = (cx.now, cx.drops.len());
+        let Some(law) = self.tins[i].queues.drop_from_longest(1, cx) else { return false };
         law.full(now);
         self.count();
+        if self.params.ingress && self.params.bandwidth.is_some() {
+            cx.drops[before..].iter().for_each(|(p, _)| self.charge(i, p.len, now, true));
+        }
         true
     }
 }
 
 impl Qdisc for Cake {
-    fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
+    fn enqueue(&mut self, mut p: Packet, cx: &mut QCx<'_>) {
         let hash = self.map.hash(&p, cx.rng);
-        let tin = &mut self.tins[self.tin_of[usize::from(p.class.0 & 63)] as usize];
+        let i = self.tin_of[usize::from(p.class.0 & 63)] as usize;
+        if self.params.wash {
+            p.class = Class(0);
+        }
+        let tin = &mut self.tins[i];
         let queues = &tin.queues;
         let name = tin.ways.place(hash, lane(&p), |i| queues.in_use(i));
         if !queues.in_use(name) {
@@ -293,25 +328,32 @@ impl Qdisc for Cake {
         if !tin.waits() {
             tin.next = tin.next.max(cx.now);
         }
-        if self.held.pkts == 0 {
-            self.next = self.next.max(cx.now);
+        if self.held.pkts == 0 && self.next < cx.now {
+            (self.next, self.failsafe) = (cx.now, cx.now);
         }
         tin.queues.enqueue(name, p, cx, &mut tin.hosts);
         self.held.add(&p);
+        if self.params.ack_filter != CakeAckFilter::None && self.headers.keep(&p) {
+            self.filter(i, name, cx);
+        }
         while self.room.exceeded(self.held) && self.overflow(cx) {}
     }
 
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<Packet> {
-        if self.params.bandwidth.is_some() && cx.now < self.next {
+        if self.params.bandwidth.is_some() && cx.now < self.gate() {
             return None;
         }
         loop {
             let i = if self.params.bandwidth.is_some() { self.by_schedule(cx.now) } else { self.by_deficit() }?;
             let tin = &mut self.tins[i];
+            let before = cx.drops.len();
             let sent = tin.queues.dequeue(cx, &mut tin.hosts);
             self.count();
+            if self.params.ingress {
+                cx.drops[before..].iter().for_each(|(p, _)| self.charge(i, p.len, cx.now, true));
+            }
             if let Some(p) = sent {
-                self.charge(i, p.len, cx.now);
+                self.charge(i, p.len, cx.now, false);
                 return Some(p);
             }
         }
@@ -322,8 +364,16 @@ impl Qdisc for Cake {
         self.held
     }
 
+    fn reads_headers(&self) -> bool {
+        self.params.ack_filter != CakeAckFilter::None
+    }
+
+    fn on_header(&mut self, header: &Segment) {
+        self.headers.read(header);
+    }
+
     fn ready_at(&self) -> Option<Time> {
-        self.params.bandwidth.map(|_| self.next)
+        self.params.bandwidth.map(|_| self.gate())
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -8,7 +8,7 @@ use super::rounds::{DropFrom, Longest, Rounds, Turn};
 use super::wrr::{TurnUnit, Wrr};
 use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Preset, Problem};
-use fairlane_net::{Backlog, BuildContext, FlowId, Packet, QCx, Qdisc};
+use fairlane_net::{Backlog, BuildContext, FlowId, Packet, QCx, Qdisc, Segment};
 use fairlane_units::{Bytes, Len, Time};
 
 fairlane_units::params! {
@@ -188,6 +188,16 @@ impl<Q: Qdisc + Clone> Qdisc for Drr<Q> {
 
     fn clamps(&self) -> bool {
         matches!(&self.0, Kind::Classes(c) if c.clamps())
+    }
+
+    fn reads_headers(&self) -> bool {
+        matches!(&self.0, Kind::Classes(c) if c.reads_headers())
+    }
+
+    fn on_header(&mut self, header: &Segment) {
+        if let Kind::Classes(c) = &mut self.0 {
+            c.on_header(header);
+        }
     }
 }
 

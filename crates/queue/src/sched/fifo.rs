@@ -176,6 +176,13 @@ impl<L: Law> Fifo<L> {
         }
     }
 
+    /// Takes the packet at the head, or the length of one that the law drops; none if no packet waits.
+    pub(crate) fn judge(&mut self, cx: &mut QCx<'_>) -> Option<Result<Packet, u32>> {
+        let mut p = self.queue.pop_front()?;
+        self.bytes -= u64::from(p.len);
+        Some(if self.leave(&mut p, cx) { Ok(p) } else { Err(p.len) })
+    }
+
     /// True if a packet at the head is sent.
     #[inline]
     fn leave(&mut self, p: &mut Packet, cx: &mut QCx<'_>) -> bool {

@@ -4,6 +4,7 @@ use super::heap::MinHeap;
 use super::lists::{Links, List};
 use crate::law::Law;
 use crate::sched::fifo::Fifo;
+use crate::sched::waiting::Waiting;
 use fairlane_engine::steps::step;
 use fairlane_net::{Backlog, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Rate, Time};
@@ -19,6 +20,11 @@ pub(crate) trait Shares {
     fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
         let _ = i;
         quantum
+    }
+    /// What a packet of this length costs a queue of its turn.
+    #[inline]
+    fn cost(&self, len: u32) -> i64 {
+        i64::from(len)
     }
     /// Queue `i` now takes its turns among the old flows with something to send, or no longer does.
     #[inline]
@@ -72,6 +78,10 @@ pub(crate) struct FlowQueues<L> {
     idle_at: Time,
     /// True if a new queue that is found empty leaves where there are no old ones.
     leave_new: bool,
+    /// True if the packets that the law drops also cost the queue of its turn.
+    charges_drops: bool,
+    /// Queues reported as bulk.
+    bulk: u32,
 }
 
 impl<L: Law> FlowQueues<L> {
@@ -92,7 +102,16 @@ impl<L: Law> FlowQueues<L> {
             rate,
             idle_at: Time::ZERO,
             leave_new: false,
+            charges_drops: false,
+            bulk: 0,
         }
+    }
+
+    /// The same; with `charges_drops` packets that the law drops cost a queue as much of its turn as those that are sent.
+    #[must_use]
+    pub(crate) fn charging_drops(mut self, charges_drops: bool) -> Self {
+        self.charges_drops = charges_drops;
+        self
     }
 
     /// The same; with `leave_new` a new queue that is found empty leaves where there are no old ones (Linux).
@@ -173,6 +192,7 @@ impl<L: Law> FlowQueues<L> {
         let s = &mut self.turns[i];
         if s.bulk != is {
             s.bulk = is;
+            self.bulk = if is { self.bulk + 1 } else { self.bulk - 1 };
             shares.bulk(s.name as usize, is);
         }
     }
@@ -205,6 +225,13 @@ impl<L: Law> FlowQueues<L> {
             Place::Old => self.set_bulk(i, true, shares),
             Place::New => {}
         }
+    }
+
+    /// Takes out the packet of queue `name` at the place that `choose` finds among those that wait.
+    pub(crate) fn take(&mut self, name: usize, choose: impl FnOnce(&Waiting) -> Option<usize>) -> Option<Packet> {
+        let i = self.slot(name);
+        let at = choose(self.fifos[i].packets())?;
+        self.with(i, |fifo| fifo.evict(at))
     }
 
     /// Drops a packet of queue `name` that has no room, before it joins.
@@ -243,7 +270,22 @@ impl<L: Law> FlowQueues<L> {
                     let others = self.held.bytes - self.bytes[i];
                     self.fifos[i].law_mut().other_backlog(others);
                 }
-                self.with(i, |fifo| fifo.dequeue(cx))
+                if L::COUNTS_BULK {
+                    let bulk = self.bulk;
+                    self.fifos[i].law_mut().bulk_flows(bulk);
+                }
+                if self.charges_drops {
+                    match self.with(i, |fifo| fifo.judge(cx)) {
+                        Some(Err(len)) => {
+                            self.turns[i].credit -= shares.cost(len);
+                            continue;
+                        }
+                        Some(Ok(p)) => Some(p),
+                        None => None,
+                    }
+                } else {
+                    self.with(i, |fifo| fifo.dequeue(cx))
+                }
             } else {
                 self.fifos[i].law_mut().on_empty(cx.now);
                 None
@@ -257,7 +299,7 @@ impl<L: Law> FlowQueues<L> {
                 }
                 continue;
             };
-            self.turns[i].credit -= i64::from(p.len);
+            self.turns[i].credit -= shares.cost(p.len);
             if self.held.pkts == 0 {
                 self.idle_at = cx.now + self.rate.tx_time(u64::from(p.len));
             }

@@ -8,7 +8,7 @@ use super::tree::{DIRECT, Place, TreeClass, check_tree, places};
 use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Problem};
 use classes::{Class, LEVELS, PRIORITIES, Tree};
-use fairlane_net::{Backlog, BuildContext, DropReason, FlowId, LinkInfo, Packet, QCx, Qdisc};
+use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Rate, Time};
 use std::collections::VecDeque;
 
@@ -317,19 +317,7 @@ impl<Q: Qdisc + Clone> Qdisc for Htb<Q> {
         self.bank.on_timer(cx, |_, _| {})
     }
 
-    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.bank.gauges(out);
-    }
-
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.bank.window_clamp(flow)
-    }
-
-    answered_by! { bank: has_timer }
-
-    fn clamps(&self) -> bool {
-        self.bank.clamps()
-    }
+    answered_by! { bank: has_timer, gauges, clamps, headers }
 }
 
 #[cfg(test)]

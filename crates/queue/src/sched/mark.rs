@@ -194,7 +194,7 @@ impl<M: Meter, Q: Qdisc> Qdisc for Marker<M, Q> {
         self.inner.gauges(out);
     }
 
-    answered_by! { inner: backlog, ready_at, has_timer, clamps }
+    answered_by! { inner: backlog, ready_at, has_timer, clamps, headers }
 }
 
 #[cfg(test)]

@@ -18,6 +18,14 @@ macro_rules! answered_by {
             self.$field.has_timer()
         }
     };
+    (@headers $field:ident) => {
+        fn reads_headers(&self) -> bool {
+            self.$field.reads_headers()
+        }
+        fn on_header(&mut self, header: &fairlane_net::Segment) {
+            self.$field.on_header(header);
+        }
+    };
     (@gauges $field:ident) => {
         fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
             self.$field.gauges(out);
@@ -47,6 +55,7 @@ pub(crate) mod fq_law;
 pub(crate) mod fq_pie;
 mod hash;
 mod heap;
+pub(crate) mod hfsc;
 pub(crate) mod htb;
 mod ledger;
 mod lists;

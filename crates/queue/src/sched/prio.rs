@@ -146,7 +146,7 @@ impl<Q: Qdisc + Clone> Qdisc for Prio<Q> {
         next
     }
 
-    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps, headers }
 }
 
 #[cfg(test)]

@@ -202,7 +202,7 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
         self.inner.gauges(out);
     }
 
-    answered_by! { inner: has_timer, clamps }
+    answered_by! { inner: has_timer, clamps, headers }
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
         })
     }
 
-    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps, headers }
 }
 
 #[cfg(test)]

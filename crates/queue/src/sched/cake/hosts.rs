@@ -2,6 +2,7 @@
 
 use super::super::flow_queues::Shares;
 use super::super::hash::HashBy;
+use super::wire::Wire;
 
 fairlane_units::params! {
     /// Between whom CAKE shares the rate (tc-cake's flow isolation parameters).
@@ -58,11 +59,12 @@ pub(crate) struct Hosts {
     bulk: Vec<[u32; 2]>,
     /// Remainders of earlier divisions of a queue's quantum.
     rest: Vec<u32>,
+    wire: Wire,
 }
 
 impl Hosts {
-    pub(crate) fn new(isolation: CakeIsolation, queues: usize) -> Self {
-        Self { counts: isolation.counts(), ends: vec![[0; 2]; queues], bulk: vec![], rest: vec![0; queues] }
+    pub(crate) fn new(isolation: CakeIsolation, queues: usize, wire: Wire) -> Self {
+        Self { counts: isolation.counts(), ends: vec![[0; 2]; queues], bulk: vec![], rest: vec![0; queues], wire }
     }
 
     /// Queue `i` is given to a flow with these addresses.
@@ -99,6 +101,11 @@ impl Shares for Hosts {
         };
         *rest = over;
         share as i64
+    }
+
+    #[inline]
+    fn cost(&self, len: u32) -> i64 {
+        self.wire.framed(len) as i64
     }
 
     #[inline]

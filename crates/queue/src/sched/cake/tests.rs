@@ -136,7 +136,10 @@ fn shaper_counts_what_the_link_layer_adds() {
         assert_eq!(now, Time::ZERO + Rate::from_mbps(10).tx_time(on_wire) * 101, "{framing:?}");
     }
     let small = CakeParams { mpu: Bytes(64), ..calm() };
-    assert_eq!((small.framed(40), small.framed(65)), (64, 65));
+    assert_eq!([40, 65].map(|len| small.wire().framed(len)), [64, 65]);
+    // tc's negative overhead: 14 bytes of a header that the link does not carry, and mpu counts what is left.
+    let less = CakeParams { uncounted: Bytes(14), mpu: Bytes(64), ..calm() };
+    assert_eq!([1000, 70, 10].map(|len| less.wire().framed(len)), [986, 64, 64]);
 }
 
 /// Idle time brings no credit: after a pause the shaper does not send a burst.
@@ -202,7 +205,7 @@ fn packets_without_bytes_leave() {
 }
 
 /// The guard of two packets of each bulk flow is a rule of sch_cake's ingress mode alone. A transcription of its egress mode has means of 5.3, 9.3 and
-/// 18.6 ms for 8, 16 and 32 flows at 103 % of 10 Mbit/s; with the ingress rule they are 17.8, 32.7 and 62.2.
+/// 18.6 ms for 8, 16 and 32 flows at 103 % of 10 Mbit/s; with the ingress rule alone they are 17.8, 32.7 and 62.2.
 #[test]
 fn waits_are_those_of_egress_mode() {
     let p = CakeParams {
@@ -215,5 +218,92 @@ fn waits_are_those_of_egress_mode() {
     for (n, want) in [(8, 5.3), (16, 9.3), (32, 18.6)] {
         let got = cbr_wait(&mut p.build(&LINK.into()), LINK.rate, n);
         assert!((got / want - 1.0).abs() < 0.02, "{n} flows wait {got} ms");
+    }
+}
+
+/// In ingress mode as many flows wait longer: long is what is above two frames of each.
+#[test]
+fn waits_at_ingress_have_the_guard_of_bulk_flows() {
+    let wait = |ingress: bool, n: u32| {
+        let p = CakeParams {
+            bandwidth: Some(Rate::from_mbps(10)),
+            tins: CakeTins::Besteffort,
+            isolation: CakeIsolation::Flows,
+            salt: Some(1),
+            ingress,
+            ..CakeParams::default()
+        };
+        cbr_wait(&mut p.build(&LINK.into()), LINK.rate, n)
+    };
+    for n in [8, 16, 32] {
+        let frame = Rate::from_mbps(10).tx_time(1514).as_secs_f64() * 1e3;
+        let (egress, ingress) = (wait(false, n), wait(true, n));
+        // Waits settle below the guard, and far above those of egress mode.
+        assert!(ingress > 1.5 * egress && ingress < 2.2 * f64::from(n) * frame, "{n} flows wait {ingress} and {egress} ms");
+    }
+}
+
+/// In ingress mode dropped packets use up the rate: what arrives from the bottleneck, not what is passed on, stays below it. The failsafe leaves two thirds.
+#[test]
+fn drops_count_against_the_shaper_at_ingress() {
+    // 1000 packets of 1000 bytes from a flow that does not listen, with a buffer of 20 packets, at 10 Mbit/s: 0.8 ms each.
+    let sent = |ingress: bool| {
+        let p = CakeParams { bandwidth: Some(Rate::from_mbps(10)), limit: Some(Len::Packets(20)), ingress, ..calm() };
+        let (mut q, mut sent, mut now, mut id) = (p.build(&LINK.into()), 0, Time::ZERO, 0);
+        let end = Time::ZERO + Dur::from_secs(2);
+        let mut next = Time::ZERO;
+        while now < end {
+            let ready = if q.backlog().pkts > 0 { q.ready_at().unwrap().max(now) } else { Time::MAX };
+            now = next.min(ready);
+            if now == next {
+                at(now, |cx| q.enqueue(pkt(id, 0, 1000), cx));
+                id += 1;
+                next = now + Dur::from_us(500);
+            } else if at(now, |cx| q.dequeue(cx)).0.is_some() {
+                sent += 1;
+            }
+        }
+        sent
+    };
+    // 2500 in 2 s; 4000 arrive, so that at ingress the failsafe alone lets packets go, every 1.2 ms.
+    let [egress, ingress] = [sent(false), sent(true)];
+    assert!((2498..=2502).contains(&egress) && (1664..=1670).contains(&ingress), "{egress} and {ingress}");
+}
+
+/// tc's wash: the code point chooses the tin and is gone when the packet leaves; the ECN field stays.
+#[test]
+fn washed_packets_have_no_code_point() {
+    for (wash, class) in [(false, 46), (true, 0)] {
+        let mut q = CakeParams { wash, ..calm() }.build(&LINK.into());
+        at(Time::ZERO, |cx| q.enqueue(Packet { class: Class(46), ecn: Ecn::Ect0, ..pkt(0, 0, 1000) }, cx));
+        assert_eq!(q.tins[2].queues.held().pkts, 1);
+        let p = at(Time::ZERO, |cx| q.dequeue(cx)).0.unwrap();
+        assert_eq!((p.class, p.ecn), (Class(class), Ecn::Ect0));
+    }
+}
+
+/// A redundant acknowledgment leaves the books; without the filter all stay.
+#[test]
+fn redundant_acknowledgments_are_dropped() {
+    use fairlane_net::{Proto, flag};
+    for (ack_filter, left) in [(CakeAckFilter::None, 9), (CakeAckFilter::Filter, 2), (CakeAckFilter::Aggressive, 1)] {
+        let p = CakeParams { bandwidth: Some(Rate::from_mbps(1)), ack_filter, ..calm() };
+        let mut q = p.build(&LINK.into());
+        assert_eq!(q.reads_headers(), ack_filter != CakeAckFilter::None);
+        for id in 0..9 {
+            let (_, drops) = at(Time::ZERO, |cx| {
+                q.on_header(&Segment::new(0, 1000 * u64::from(id), flag::ACK, 0));
+                q.enqueue(Packet { proto: Proto::Tcp, back: true, ..pkt(id, 0, 40) }, cx);
+            });
+            assert!(drops.len() <= 1);
+        }
+        assert_eq!((q.backlog().pkts, q.backlog().bytes), (left, 40 * u64::from(left)), "{ack_filter:?}");
+        let mut now = Time::ZERO;
+        let sent: Vec<u32> = std::iter::from_fn(|| {
+            now = now.max(q.ready_at().unwrap());
+            at(now, |cx| q.dequeue(cx)).0.map(|p| p.id.0)
+        })
+        .collect();
+        assert_eq!((sent.len(), sent.last()), (left as usize, Some(&8)));
     }
 }
