@@ -1,7 +1,7 @@
 //! CAKE, common applications kept enhanced: shaper, tins by DSCP, fairness between hosts and flows, and COBALT for each flow.
 
 mod ack_filter;
-mod hosts;
+pub(super) mod hosts;
 mod tins;
 mod ways;
 mod wire;

@@ -1,5 +1,7 @@
 //! Many queues under one kind of law, served by the deficit round robin with a list of new flows that FQ-CoDel made known.
 
+mod visits;
+
 use super::heap::MinHeap;
 use super::lists::{Links, List};
 use crate::law::Law;
@@ -9,6 +11,7 @@ use fairlane_engine::steps::step;
 use fairlane_net::{Backlog, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Rate, Time};
 use std::cmp::Reverse;
+use visits::{Flow, Visits};
 
 /// Quantum of a queue's turn, with callbacks when a queue begins and ceases to share the link.
 pub(crate) trait Shares {
@@ -25,6 +28,16 @@ pub(crate) trait Shares {
     #[inline]
     fn cost(&self, len: u32) -> i64 {
         i64::from(len)
+    }
+    /// Bytes that queue `i` may send in `turns` turns while shares stay as they are; the same as that many calls of [`Self::quantum`].
+    fn quanta(&mut self, i: usize, quantum: i64, turns: u64) -> i64 {
+        let _ = i;
+        quantum.saturating_mul(turns as i64)
+    }
+    /// Least number of turns in which queue `i` may send `bytes` bytes, at least one, while shares stay as they are.
+    fn turns_until(&self, i: usize, quantum: i64, bytes: i64) -> u64 {
+        let _ = i;
+        (bytes.max(1) as u64).div_ceil(quantum.max(1) as u64)
     }
     /// Queue `i` now takes its turns among the old flows with something to send, or no longer does.
     #[inline]
@@ -82,7 +95,18 @@ pub(crate) struct FlowQueues<L> {
     charges_drops: bool,
     /// Queues reported as bulk.
     bulk: u32,
+    /// Number of old flows.
+    olds: usize,
+    /// Turns of old flows without a packet since a flow last became old, left or changed its share.
+    calm: usize,
+    /// Schedule of the old flows, while there is one.
+    visits: Option<Box<Visits>>,
+    /// Turns without a packet in one search for the next one after which it is made.
+    patience: usize,
 }
+
+/// Turns in one search that cost about as much as the schedule saves.
+const PATIENCE: usize = 64;
 
 impl<L: Law> FlowQueues<L> {
     /// Empty queues that are copies of `pattern`, before a link of this rate.
@@ -104,6 +128,10 @@ impl<L: Law> FlowQueues<L> {
             leave_new: false,
             charges_drops: false,
             bulk: 0,
+            olds: 0,
+            calm: 0,
+            visits: None,
+            patience: PATIENCE,
         }
     }
 
@@ -189,8 +217,9 @@ impl<L: Law> FlowQueues<L> {
     }
 
     fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares) {
-        let s = &mut self.turns[i];
-        if s.bulk != is {
+        if self.turns[i].bulk != is {
+            self.end_visits(shares);
+            let s = &mut self.turns[i];
             s.bulk = is;
             self.bulk = if is { self.bulk + 1 } else { self.bulk - 1 };
             shares.bulk(s.name as usize, is);
@@ -199,8 +228,13 @@ impl<L: Law> FlowQueues<L> {
 
     /// Takes slot `i` out of a list; it may come back as a new flow.
     fn retire(&mut self, i: usize, shares: &mut impl Shares) {
-        let list = if self.turns[i].place == Place::New { &mut self.new } else { &mut self.old };
-        self.links.remove(list, i);
+        if self.turns[i].place == Place::New {
+            self.links.remove(&mut self.new, i);
+        } else {
+            self.end_visits(shares);
+            self.links.remove(&mut self.old, i);
+            self.olds -= 1;
+        }
         self.turns[i].place = Place::Nowhere;
         self.set_bulk(i, false, shares);
     }
@@ -256,13 +290,22 @@ impl<L: Law> FlowQueues<L> {
     /// Section 4.2: new flows first, each until its credit is used up; then it joins the old ones and gets its next quantum.
     #[inline]
     pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<Packet> {
+        let mut search = 0;
         loop {
-            let i = self.new.first().or_else(|| self.old.first())?;
+            let i = match (self.new.first(), &self.visits) {
+                (Some(i), _) => i,
+                (None, None) => self.old.first()?,
+                (None, Some(_)) => self.visit(shares)?,
+            };
             step(1);
             let turn = &mut self.turns[i];
             if turn.credit <= 0 {
                 turn.credit += shares.quantum(turn.name as usize, self.quantum);
                 self.make_old(i, shares);
+                search += 1;
+                if search > self.patience {
+                    self.begin_visits(shares);
+                }
                 continue;
             }
             let sent = if self.waits(i) {
@@ -311,14 +354,66 @@ impl<L: Law> FlowQueues<L> {
     #[inline]
     fn make_old(&mut self, i: usize, shares: &mut impl Shares) {
         if self.turns[i].place == Place::Old {
+            self.calm += 1;
+            if let Some(visits) = &mut self.visits {
+                return visits.end_turn(&flow(&self.turns, i), self.quantum, shares);
+            }
             return self.links.rotate(&mut self.old);
         }
+        self.end_visits(shares);
         self.links.remove(&mut self.new, i);
         self.links.push(&mut self.old, i);
         self.turns[i].place = Place::Old;
+        self.olds += 1;
         if self.waits(i) {
             self.set_bulk(i, true, shares);
         }
+    }
+
+    /// Makes a schedule of the old flows if nothing has changed for two rounds: then it costs no more than they did.
+    #[cold]
+    fn begin_visits(&mut self, shares: &mut impl Shares) {
+        if self.visits.is_some() || self.calm <= 2 * self.olds {
+            return;
+        }
+        let mut visits = Box::new(Visits::new(self.turns.len(), self.olds));
+        for (turn, i) in (0..).zip(self.links.iter(self.old)) {
+            step(1);
+            visits.add(turn, &flow(&self.turns, i), self.quantum, shares);
+        }
+        self.visits = Some(visits);
+    }
+
+    /// Goes on to the next turn in which an old flow may send.
+    fn visit(&mut self, shares: &mut impl Shares) -> Option<usize> {
+        let (i, turns) = self.visits.as_mut()?.advance()?;
+        let turn = &mut self.turns[i];
+        turn.credit += shares.quanta(turn.name as usize, self.quantum, turns);
+        Some(i)
+    }
+
+    /// Brings credits and list up to date before a flow becomes old, leaves, or changes its share.
+    #[inline]
+    fn end_visits(&mut self, shares: &mut impl Shares) {
+        self.calm = 0;
+        if let Some(visits) = self.visits.take() {
+            self.settle(&visits, shares);
+        }
+    }
+
+    #[cold]
+    fn settle(&mut self, visits: &Visits, shares: &mut impl Shares) {
+        let mut first = self.old;
+        for i in self.links.iter(self.old) {
+            step(1);
+            let (turns, is_first) = visits.missed(i);
+            let turn = &mut self.turns[i];
+            turn.credit += shares.quanta(turn.name as usize, self.quantum, turns);
+            if is_first {
+                first = List::of(i);
+            }
+        }
+        self.old = first;
     }
 
     /// The queue that holds most bytes, as a place among all queues, and these bytes; of equal ones the first. None if no packet waits.
@@ -356,6 +451,10 @@ impl<L: Law> FlowQueues<L> {
         }
         next
     }
+}
+
+fn flow(turns: &[Turn], slot: usize) -> Flow {
+    Flow { slot, name: turns[slot].name as usize, credit: turns[slot].credit }
 }
 
 #[cfg(test)]

@@ -20,6 +20,10 @@ impl Default for List {
 }
 
 impl List {
+    /// The list of `links` whose first queue is `i`.
+    pub(crate) fn of(i: usize) -> Self {
+        Self { head: i as u32 }
+    }
     /// The first queue.
     #[inline]
     pub(crate) fn first(self) -> Option<usize> {

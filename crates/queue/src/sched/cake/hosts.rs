@@ -103,6 +103,22 @@ impl Shares for Hosts {
         share as i64
     }
 
+    fn quanta(&mut self, i: usize, quantum: i64, turns: u64) -> i64 {
+        if turns == 0 {
+            return 0;
+        }
+        let (load, rest) = (u64::from(self.load(i)), &mut self.rest[i]);
+        // What turns leave over adds up: together they give what one with the sum of their quanta gives.
+        let all = u128::from(quantum as u64) * u128::from(turns) + u128::from(*rest);
+        *rest = (all % u128::from(load)) as u32;
+        (all / u128::from(load)) as i64
+    }
+
+    fn turns_until(&self, i: usize, quantum: i64, bytes: i64) -> u64 {
+        let all = u64::from(self.load(i)).saturating_mul(bytes.max(1) as u64);
+        all.saturating_sub(u64::from(self.rest[i])).div_ceil(quantum.max(1) as u64).max(1)
+    }
+
     #[inline]
     fn cost(&self, len: u32) -> i64 {
         self.wire.framed(len) as i64

@@ -1,6 +1,8 @@
 use super::*;
 use crate::law::droptail::DropTail;
 use crate::limit::Limit;
+use crate::sched::cake::CakeIsolation;
+use crate::sched::cake::hosts::Hosts;
 use crate::sched::hash::tests::{link, pkt};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
@@ -122,4 +124,45 @@ fn packets_without_bytes_wait_and_leave() {
     assert_eq!(at(Time::ZERO, |cx| q.drop_from_longest(64, cx).is_some()), (true, vec![2]));
     assert_eq!((0..3).map(|_| take(&mut q).map(|p| p.id.0)).collect::<Vec<_>>(), [Some(1), Some(3), None]);
     assert_eq!((q.counts(), q.held(), q.longest()), ([0, 0], Backlog::default(), None));
+}
+
+/// Turns computed ahead are the turns one by one: random flows of few hosts, with more and fewer packets, against the same queues without a schedule.
+#[test]
+fn scheduled_turns_are_the_turns_one_by_one() {
+    let mut scheduled = 0;
+    for seed in 1..=20 {
+        let mut rng = Stream::new(seed, "test", "visits", "");
+        let (flows, hosts) = (2 + rng.below(60), 1 + rng.below(4));
+        let mut both = [(); 2].map(|()| (queues(300), Hosts::new(CakeIsolation::TripleIsolate, 64)));
+        (both[0].0.patience, both[1].0.patience) = (3, usize::MAX);
+        let mut id = 0;
+        for step in 0..6000 {
+            // Long calm stretches under load, and some in which flows come and go.
+            let (busy, k) = (step % 1500 < 900, rng.below(flows));
+            if rng.uniform() < if busy { 0.5 } else { 0.48 } {
+                id += 1;
+                let p = pkt(id, k as u32, 100 + rng.below(1400) as u32);
+                for (q, h) in &mut both {
+                    if !q.in_use(k as usize) {
+                        h.assign(k as usize, [(k % hosts) as u32, (k % 3) as u32]);
+                    }
+                    at(Time::ZERO, |cx| q.enqueue(k as usize, p, cx, h));
+                }
+            } else {
+                let [a, b] = [0, 1].map(|n| at(Time::ZERO, |cx| both[n].0.dequeue(cx, &mut both[n].1)).0.map(|p| p.id));
+                assert_eq!(a, b, "seed {seed}, step {step}");
+            }
+            scheduled += usize::from(both[0].0.visits.is_some());
+        }
+        while both.iter().any(|(q, _)| q.counts() != [0, 0]) {
+            let [a, b] = [0, 1].map(|n| at(Time::ZERO, |cx| both[n].0.dequeue(cx, &mut both[n].1)).0.map(|p| p.id));
+            assert_eq!(a, b, "seed {seed}");
+        }
+        for (q, h) in &mut both {
+            q.end_visits(h);
+        }
+        let state = |n: usize| (both[n].0.counts(), both[n].0.turns.iter().map(|t| (t.credit, t.place)).collect::<Vec<_>>());
+        assert_eq!(state(0), state(1));
+    }
+    assert!(scheduled > 10_000, "{scheduled} steps had a schedule");
 }
