@@ -22,6 +22,8 @@ pub struct Flow {
     pub(crate) written: u64,
     /// Bytes after whose delivery the flow ends; 0: it ends after the last written byte.
     pub(crate) amount: u64,
+    /// Its packets in the network, modulo 2^32; of a part of a network, those it has sent less those it has received or dropped.
+    pub(crate) in_network: u32,
     pub(crate) closed: bool,
     pub(crate) app: u32,
     /// True if the application needs `on_delivered`.
@@ -43,6 +45,13 @@ pub(crate) struct Past {
     pub(crate) delivered: u64,
 }
 
+impl Default for Flow {
+    /// A flow without a name that never begins.
+    fn default() -> Self {
+        Self::new(Name::default())
+    }
+}
+
 impl Flow {
     /// Creates a flow without an application.
     pub(crate) fn new(name: Name) -> Self {
@@ -55,6 +64,7 @@ impl Flow {
             delivered: 0,
             written: 0,
             amount: 0,
+            in_network: 0,
             closed: false,
             app: u32::MAX,
             watched: false,

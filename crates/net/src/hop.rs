@@ -1,6 +1,6 @@
 //! Hops: where a packet is on its route, and the values that end a route.
 
-/// Flag of a hop-table entry that names the endpoint at the end of a route.
+/// Flag of a hop-table entry that ends a route; the packet knows its endpoint.
 pub(crate) const END: u32 = 1 << 31;
 /// No endpoint: the packet is still in the network, or gone.
 pub(crate) const NOWHERE: u32 = u32::MAX;

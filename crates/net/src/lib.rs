@@ -15,6 +15,7 @@ mod flow;
 mod hop;
 mod ids;
 mod impair;
+mod lifetime;
 mod limit;
 mod link;
 mod lists;
@@ -49,6 +50,7 @@ pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, SenderSample, SenderSta
 pub use flow::Flow;
 pub use ids::{EpId, FlowId, NodeId, PortId};
 pub use impair::*;
+pub use lifetime::{EndedFlow, FlowEnds, FlowFactory, FlowSum, NewFlow};
 pub use limit::Limit;
 pub use link::{LinkDef, LinkInfo};
 pub use lists::Lists;

@@ -79,6 +79,12 @@ impl Packet {
         self.hop.wrapping_sub(first_hop) - u32::from(arrived)
     }
 
+    /// Endpoint that it is for.
+    #[inline(always)]
+    pub(crate) fn endpoint(&self) -> u32 {
+        self.flow.0 << 1 | u32::from(!self.back)
+    }
+
     /// Placeholder.
     pub(crate) const BLANK: Self = Self {
         id: PacketRef(0),

@@ -62,6 +62,8 @@ impl Side {
 #[derive(Clone, Debug)]
 pub(crate) struct Host<A> {
     pub(crate) app: A,
+    /// Number of its event source among those of applications.
+    pub(crate) number: u32,
     pub(crate) rng: Stream,
     pub(crate) wake: Time,
     pub(crate) armed: Time,

@@ -8,14 +8,14 @@ use crate::resolved::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
-    AirDef, App, BuildContext, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId,
-    Proto, Routing, Usage, World, WorldBuilder,
+    AirDef, App, BuildContext, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowEnds, FlowFactory, FlowId, FlowInfo,
+    LinkDef, NewFlow, NodeId, PortId, Proto, Routing, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
-use fairlane_tcp::{CcContext, CongestionControl, FastOpen, Tcp, TcpConfig};
+use fairlane_tcp::{CcContext, CcParams, CongestionControl, FastOpen, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
-use fairlane_units::{Dur, Name, Time};
+use fairlane_units::{Bytes, Dur, Name, Time};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Returns the builder of a scenario's world for the run with this seed.
 ///
 /// Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
-pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
+pub(crate) fn parts(scenario: &Resolved, seed: u64, build: Build) -> WorldBuilder<BuiltIn> {
     let routing = match scenario.routing {
         RoutingSpec::Ecmp => Routing::Ecmp,
         RoutingSpec::EcmpPackets => Routing::EcmpPackets,
@@ -31,7 +31,8 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     };
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
     let members = scenario.members_at(seed);
-    w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), members.len());
+    let later = build == Build::WhenTheyBegin && LaterFlows::fit(scenario);
+    w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), if later { 0 } else { members.len() });
     for name in &scenario.expanded.nodes {
         w.node(name.clone());
     }
@@ -78,19 +79,19 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         RouteBy::Delay => w.costs(links.map(|l| (l.wire.delay.as_ps() / 1000).max(1)).collect()),
         RouteBy::Weight => w.costs(links.map(|l| u64::from(l.wire.weight.unwrap_or(1))).collect()),
     }
-    let mut configs = Configs::default();
-    let known = Cookies::of(&members, &scenario.expanded.groups, &infos);
-    for (number, m) in (0..).zip(members.iter()) {
-        let group = &scenario.expanded.groups[m.group_index];
-        let app = app(group, m, FlowId(number), begin(scenario, m.start));
-        let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
-        known.give(m.start, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
-        let (from, to) = (m.from, m.to);
-        let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
-        if let Some(amount) = scenario.flows.get(m.group.as_str()).and_then(|f| f.amount) {
-            w.amount(flow, amount.get());
+    let flows = LaterFlows::new(scenario, members.clone(), seed);
+    if later {
+        w.flows_from(Arc::new(flows));
+    } else {
+        for (id, m) in (0..).map(FlowId).zip(members.iter()) {
+            let NewFlow { app, sender, receiver, amount } = flows.build(id);
+            let (name, FlowEnds { from, to, proto }) = (m.name.clone(), flows.ends(id));
+            w.flow(FlowDef { name, from, to, proto, sender, receiver });
+            if amount > 0 {
+                w.amount(id, amount);
+            }
+            w.app(app, vec![id]);
         }
-        w.app(app, vec![flow]);
     }
     for c in &scenario.expanded.controls {
         let own = |f: &usize| (members[*f].class, members[*f].number);
@@ -127,30 +128,135 @@ pub(crate) fn again(scenario: &Resolved, members: &[Member], flow: FlowId, seed:
     let group = &scenario.expanded.groups[m.group_index];
     let app = app(group, m, flow, now);
     let usage = app.usage();
-    let (_, mut sender, mut receiver) = endpoints(group, m, usage, seed, &mut Configs::default());
+    let config = group.transport.config().map(|c| c.with_class(Class(m.class)));
+    let (mut sender, mut receiver) = endpoints(group, m, usage, seed, config.as_ref());
     if matches!(&group.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie) {
-        let info = &flow_infos(std::slice::from_ref(m))[0];
-        Cookies(HashMap::from([(client_and_server(info, usage), Time::ZERO)])).give(now, info, usage, &mut sender, &mut receiver);
+        Cookies(HashMap::from([(client_and_server(m, usage), Time::ZERO)])).give(now, m, usage, &mut sender, &mut receiver);
     }
     (app, [sender, receiver])
 }
 
+/// When the flows of a world are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// Before the run: they can be observed, changed and divided among threads.
+    BeforeTheRun,
+    /// Each when it begins, where the scenario allows it, so that a flow needs memory only while it lasts.
+    WhenTheyBegin,
+}
+
+/// The flows of a run, built one by one.
+#[derive(Debug)]
+struct LaterFlows {
+    seed: u64,
+    members: Arc<Vec<Member>>,
+    groups: Arc<Vec<Group>>,
+    /// First instant after the run: members that are not there yet start then.
+    after: Time,
+    /// TCP configurations of each group, by class.
+    configs: Vec<Vec<(u8, Arc<TcpConfig>)>>,
+    /// Bytes after whose delivery a flow of each group ends; 0 for none.
+    amounts: Vec<u64>,
+    cookies: Cookies,
+    /// True if ended flows are counted in the sums of their groups.
+    by_group: bool,
+}
+
+impl LaterFlows {
+    fn new(scenario: &Resolved, members: Arc<Vec<Member>>, seed: u64) -> Self {
+        let groups = scenario.expanded.groups.clone();
+        let mut configs = vec![Vec::new(); groups.len()];
+        for m in members.iter() {
+            let known: &mut Vec<(u8, Arc<TcpConfig>)> = &mut configs[m.group_index];
+            if let Some(first) = groups[m.group_index].transport.config()
+                && known.iter().all(|(class, _)| *class != m.class)
+            {
+                known.push((m.class, first.with_class(Class(m.class))));
+            }
+        }
+        let amount = |g: &Group| scenario.flows.get(&g.name).and_then(|f| f.amount).map_or(0, Bytes::get);
+        Self {
+            seed,
+            after: begin(scenario, Time::MAX),
+            configs,
+            amounts: groups.iter().map(amount).collect(),
+            cookies: Cookies::of(&members, &groups),
+            by_group: !scenario.report.is_flows(),
+            members,
+            groups,
+        }
+    }
+
+    /// True if nothing but packets, timers and applications ever acts on the flows of a scenario, and their routes are fixed.
+    fn fit(scenario: &Resolved) -> bool {
+        let own = |g: &Group| matches!(&g.transport, Transport::Tcp(p, _) if matches!(p.cc, CcParams::Plugin(_)));
+        let e = &scenario.expanded;
+        let fixed = scenario.routing != RoutingSpec::EcmpPackets && scenario.reroute.is_none() && e.channels.is_empty();
+        let sampled = scenario.sample.is_some_and(|s| s > Dur::ZERO);
+        fixed && !sampled && scenario.changes.is_empty() && e.controls.is_empty() && !e.groups.iter().any(own)
+    }
+
+    fn member(&self, flow: FlowId) -> (&Member, &Group) {
+        let m = &self.members[flow.0 as usize];
+        (m, &self.groups[m.group_index])
+    }
+
+    fn app(&self, flow: FlowId) -> AnyApp {
+        let (m, group) = self.member(flow);
+        app(group, m, flow, m.start.min(self.after))
+    }
+}
+
+impl FlowFactory<BuiltIn> for LaterFlows {
+    fn count(&self) -> usize {
+        self.members.len()
+    }
+    fn name(&self, flow: FlowId) -> &Name {
+        &self.member(flow).0.name
+    }
+    fn ends(&self, flow: FlowId) -> FlowEnds {
+        let m = self.member(flow).0;
+        FlowEnds { from: m.from, to: m.to, proto: proto(m) }
+    }
+    fn starts_at(&self, flow: FlowId) -> Time {
+        self.app(flow).starts_at()
+    }
+    fn build(&self, flow: FlowId) -> NewFlow<AnyApp, AnyEndpoint> {
+        let ((m, group), app) = (self.member(flow), self.app(flow));
+        let usage = app.usage();
+        let config = self.configs[m.group_index].iter().find(|(class, _)| *class == m.class).map(|(_, config)| config);
+        let (mut sender, mut receiver) = endpoints(group, m, usage, self.seed, config);
+        self.cookies.give(m.start, m, usage, &mut sender, &mut receiver);
+        NewFlow { app, sender, receiver, amount: self.amounts[m.group_index] }
+    }
+    fn sums(&self) -> usize {
+        if self.by_group { self.groups.len() } else { 0 }
+    }
+    fn sum(&self, flow: FlowId) -> Option<usize> {
+        let (m, group) = self.member(flow);
+        (self.by_group && group.call().is_none()).then_some(m.group_index)
+    }
+}
+
 /// Builds the world of a scenario for the run with this seed.
 pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
-    parts(scenario, seed).build()
+    parts(scenario, seed, Build::BeforeTheRun).build()
 }
 
 /// Flows as classifiers see them. A node's address is its index among all nodes.
 pub(crate) fn flow_infos(members: &[Member]) -> Vec<FlowInfo<'_>> {
-    let proto = |m: &Member| if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp };
     members.iter().map(|m| FlowInfo { name: &m.name, from: m.from.0, to: m.to.0, proto: proto(m) }).collect()
 }
 
-/// Sender and receiver of a flow.
-fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut Configs) -> (Proto, AnyEndpoint, AnyEndpoint) {
+fn proto(m: &Member) -> Proto {
+    if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp }
+}
+
+/// Sender and receiver of a flow. `config`: that of its group and class, if it is a TCP flow.
+fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, config: Option<&Arc<TcpConfig>>) -> (AnyEndpoint, AnyEndpoint) {
     match &group.transport {
-        Transport::Tcp(params, config) => {
-            let config = configs.of(m, config);
+        Transport::Tcp(params, first) => {
+            let config = config.unwrap_or(first);
             let context = CcContext { flow: &m.name, seed, config: config.congestion() };
             let mut stream = context.stream();
             let mut cc = params.cc.build_at(&context);
@@ -161,46 +267,33 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut C
                 let (mut server, mut client) = (Tcp::passive(config.clone(), cc), Tcp::active(config.clone(), own));
                 server.keep_open();
                 client.keep_open();
-                return (Proto::Tcp, AnyEndpoint::Tcp(server), AnyEndpoint::Tcp(client));
+                return (AnyEndpoint::Tcp(server), AnyEndpoint::Tcp(client));
             }
             let passive = Tcp::passive(config.clone(), params.cc.build_passive(config.congestion(), &cc));
-            (Proto::Tcp, AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
+            (AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
         }
-        Transport::Udp(params) => {
-            let (sender, receiver) = group.source.endpoints(params, Class(m.class)).unwrap_or_else(|| {
-                let (sender, receiver) = params.build(Class(m.class), usage);
-                (AnyEndpoint::Udp(sender), AnyEndpoint::Udp(receiver))
-            });
-            (Proto::Udp, sender, receiver)
-        }
-    }
-}
-
-/// TCP configurations by group and class; members of one class share one.
-#[derive(Default)]
-struct Configs(HashMap<(usize, u8), Arc<TcpConfig>>);
-
-impl Configs {
-    /// Returns the configuration of a member; `first` is that of the group's first member.
-    fn of(&mut self, m: &Member, first: &Arc<TcpConfig>) -> &Arc<TcpConfig> {
-        self.0.entry((m.group_index, m.class)).or_insert_with(|| first.with_class(Class(m.class)))
+        Transport::Udp(params) => group.source.endpoints(params, Class(m.class)).unwrap_or_else(|| {
+            let (sender, receiver) = params.build(Class(m.class), usage);
+            (AnyEndpoint::Udp(sender), AnyEndpoint::Udp(receiver))
+        }),
     }
 }
 
 /// Fast Open cookies, computed in advance: the start time of the first connection from a client to a server, which requests
 /// the cookie. Later connections have it, even if its answer is still in flight.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Cookies(HashMap<(u32, u32), Time>);
 
 impl Cookies {
-    /// Collects the flows that use cookies; returns at once if none does.
-    fn of(members: &[Member], groups: &[Group], infos: &[FlowInfo<'_>]) -> Self {
+    /// Collects the flows that use cookies.
+    fn of(members: &[Member], groups: &[Group]) -> Self {
         let mut first = HashMap::new();
-        for (m, info) in members.iter().zip(infos) {
-            let group = &groups[m.group_index];
-            if matches!(&group.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie) {
-                let usage = group.source.build(FlowId(0), Time::ZERO, None).usage();
-                let at = first.entry(client_and_server(info, usage)).or_insert(m.start);
+        let uses = |g: &Group| matches!(&g.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie);
+        let usages: Vec<Option<Usage>> =
+            groups.iter().map(|g| uses(g).then(|| g.source.build(FlowId(0), Time::ZERO, None).usage())).collect();
+        for m in members {
+            if let Some(usage) = usages[m.group_index] {
+                let at = first.entry(client_and_server(m, usage)).or_insert(m.start);
                 *at = m.start.min(*at);
             }
         }
@@ -208,8 +301,8 @@ impl Cookies {
     }
 
     /// Sets the cookies of both endpoints of a flow.
-    fn give(&self, start: Time, info: &FlowInfo<'_>, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
-        let (client, server) = client_and_server(info, usage);
+    fn give(&self, start: Time, m: &Member, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
+        let (client, server) = client_and_server(m, usage);
         let Some(first) = self.0.get(&(client, server)) else { return };
         let (AnyEndpoint::Tcp(a), AnyEndpoint::Tcp(b)) = (sender, receiver) else { return };
         let (asks, grants) = if usage.dialogue { (b, a) } else { (a, b) };
@@ -222,8 +315,8 @@ impl Cookies {
 }
 
 /// Node numbers of the end that opens the connection and of the other end.
-fn client_and_server(info: &FlowInfo<'_>, usage: Usage) -> (u32, u32) {
-    if usage.dialogue { (info.to, info.from) } else { (info.from, info.to) }
+fn client_and_server(m: &Member, usage: Usage) -> (u32, u32) {
+    if usage.dialogue { (m.to.0, m.from.0) } else { (m.from.0, m.to.0) }
 }
 
 /// Most link directions of a network that records time series of all.

@@ -52,12 +52,12 @@ pub struct Expanded {
     pub links: Vec<LinkDir>,
     /// Wireless channels; the interfaces of their stations follow all other links.
     pub channels: Vec<ChannelAt>,
-    /// One entry per flow.
-    pub flows: Vec<Member>,
+    /// One entry per flow, shared with runs.
+    pub flows: Arc<Vec<Member>>,
     /// One entry per control and node.
     pub controls: Vec<ControlAt>,
     /// Shared parameters of flow groups.
-    pub groups: Vec<Group>,
+    pub groups: Arc<Vec<Group>>,
 }
 
 impl Expanded {
@@ -294,6 +294,13 @@ impl Transport {
         match self {
             Self::Tcp(..) => 0,
             Self::Udp(p) => p.header.get(),
+        }
+    }
+    /// Configuration of TCP endpoints, of the class of the group's first member.
+    pub(crate) fn config(&self) -> Option<&Arc<TcpConfig>> {
+        match self {
+            Self::Tcp(_, config) => Some(config),
+            Self::Udp(_) => None,
         }
     }
     /// Name of the protocol.

@@ -6,7 +6,6 @@ use crate::spec::Scenario;
 use fairlane_net::{NodeId, Waiting};
 use fairlane_units::{Name, Time};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -47,15 +46,17 @@ impl Resolved {
         &self.expanded.flows
     }
     /// One entry per flow in the run with this seed, which determines permutations and random starts.
-    pub fn members_at(&self, seed: u64) -> Cow<'_, [Member]> {
+    pub fn members_at(&self, seed: u64) -> Arc<Vec<Member>> {
         if seed == self.scenario.seed {
-            return Cow::Borrowed(&self.expanded.flows);
+            return self.expanded.flows.clone();
         }
         let groups = self.scenario.flows.values().zip(self.expanded.groups.iter().enumerate());
         let numbers: FxHashMap<&str, u32> = self.expanded.nodes.iter().map(Name::as_str).zip(0..).collect();
         // The reader checked that every name is a node.
         let node = |name: &str| NodeId(numbers.get(name).copied().unwrap_or_default());
-        Cow::Owned(groups.flat_map(|(spec, group)| members(spec, group, seed, node)).collect())
+        let mut all = Vec::with_capacity(self.expanded.flows.len());
+        groups.for_each(|(spec, group)| all.extend(members(spec, group, seed, node)));
+        Arc::new(all)
     }
     /// One entry per link direction.
     pub fn link_directions(&self) -> &[LinkDir] {

@@ -1,6 +1,6 @@
 //! Runs a scenario with one or many seeds, on its own threads, and returns tables.
 
-use crate::build;
+use crate::build::{self, Build};
 use crate::capture::{CaptureError, Captures};
 use crate::clock::CpuClock;
 use crate::code::{Code, Warning};
@@ -18,7 +18,7 @@ use crate::series_table::SeriesTable;
 use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
 use fairlane_engine::{EventQueue, QuadHeap, fits_64_bits};
-use fairlane_net::{NodeId, Summary, World, WorldBuilder};
+use fairlane_net::{FlowId, NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::{Name, Time};
@@ -251,17 +251,21 @@ mod events {
 pub(crate) type AnyEvents = QuadHeap<u128>;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    let mut setup = Setup::new(scenario, seed);
+    // Whether it is observed, controlled or cut is known before it is built.
+    let observed = watch.is_observed() || !scenario.expanded.controls.is_empty();
+    let asked = !observed && parallel::is_asked(scenario, watch.parts, watch.threads);
+    let build = if observed || asked { Build::BeforeTheRun } else { Build::WhenTheyBegin };
+    let mut setup = Setup::new(scenario, seed, build);
     let (slots, numbers) = setup.parts.slots();
     let short = fits_64_bits(numbers, Time::ZERO + scenario.duration);
     // Controls act only in the loop that is compiled for observers.
-    if watch.is_observed() || !scenario.expanded.controls.is_empty() {
+    if observed {
         return match (short, slots) {
             (true, 0..SOME_SLOTS) => run_observed::<events::Few>(scenario, setup, watch, progress),
             _ => run_observed::<AnyEvents>(scenario, setup, watch, progress),
         };
     }
-    if parallel::is_asked(scenario, watch.parts, watch.threads) {
+    if asked {
         let done = match (short, slots) {
             // Parts pay in large networks only.
             (true, 0..MANY_SLOTS) => run_cut::<events::Some>(scenario, setup, watch, slots >= SOME_SLOTS, progress),
@@ -270,7 +274,7 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
         };
         match done? {
             Cut::Done(done) => return Ok(*done),
-            Cut::Not(clock) => setup = Setup { clock, ..Setup::new(scenario, seed) },
+            Cut::Not(clock) => setup = Setup { clock, ..Setup::new(scenario, seed, Build::WhenTheyBegin) },
         }
     }
     match (short, slots) {
@@ -289,17 +293,17 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(scenario: &Resolved, seed: u64) -> Self {
+    fn new(scenario: &Resolved, seed: u64, build: Build) -> Self {
         // Discards the fault of an earlier run on this thread; building may already fail.
         take_fault();
         let clock = CpuClock::start();
-        Self { seed, clock, parts: build::parts(scenario, seed) }
+        Self { seed, clock, parts: build::parts(scenario, seed, build) }
     }
 }
 
 /// Executes one run without observers, with a given event queue. The queue affects the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, progress: &Progress) -> Result<RunOutput, RunError> {
-    run_plain::<H>(scenario, Setup::new(scenario, seed), progress).map(|done| done.output)
+    run_plain::<H>(scenario, Setup::new(scenario, seed, Build::WhenTheyBegin), progress).map(|done| done.output)
 }
 
 fn run_plain<H: EventQueue>(scenario: &Resolved, Setup { seed, clock, parts }: Setup, progress: &Progress) -> Result<Done, RunError> {
@@ -351,7 +355,7 @@ fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'
     let clock = CpuClock::start();
     let from = Time::ZERO + scenario.warmup;
     let mut probes = Probes {
-        hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
+        hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flow_count(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
         why: watch.why.then(|| limits::watch(&world, from)),
@@ -427,12 +431,13 @@ pub(crate) fn output<H: EventQueue>(
     let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
     // Reserved members are not reported.
-    let reported: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].has_begun()).collect();
+    let reported: Vec<u32> = (0..flows.len() as u32).filter(|&i| flows[i as usize].is_there() || world.has_begun(FlowId(i))).collect();
     let groups = &scenario.expanded.groups;
     let group_of = |i: usize| flows[i].group_index;
     let by_flow = scenario.report.is_flows();
     let rows = if by_flow { Rows::Flows } else { Rows::Groups(groups.len(), &group_of) };
-    let silent: Vec<&str> = reported.iter().map(|&i| &world.flows()[i]).filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
+    let silent: Vec<&str> =
+        reported.iter().filter(|&&i| world.delivered_bytes(FlowId(i)) == 0).map(|&i| flows[i as usize].name.as_str()).collect();
     let mut warnings: Vec<Warning> = scenario.warnings().to_vec();
     let some = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered no data after the warm-up"));
     warnings.extend(some.map(|text| Warning { code: Code::SilentFlow, text }));
@@ -443,7 +448,7 @@ pub(crate) fn output<H: EventQueue>(
     let (mut flow_series, mut link_series) = (None, None);
     if let Some(s) = world.take_sampler() {
         let mut named: Vec<Option<&str>> = vec![None; flows.len()];
-        reported.iter().for_each(|&i| named[i] = Some(&flows[i].name));
+        reported.iter().for_each(|&i| named[i as usize] = Some(&flows[i as usize].name));
         let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
         flow_series = by_flow.then(|| SeriesTable::new("flow", s.flows.kept, &named));
         link_series = Some(SeriesTable::new("link", s.links.kept, &all));
@@ -452,10 +457,11 @@ pub(crate) fn output<H: EventQueue>(
     let names: Vec<Name> = links.iter().map(|l| l.name.clone()).collect();
     let call = |i: usize| groups[flows[i].group_index].call();
     let measured = measure(world, &reported, &names, &is_tcp, after_first, &call, rows);
-    let of = |text: fn(&Member) -> Name| reported.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
+    let of = |text: fn(&Member) -> Name| reported.iter().map(|&i| text(&flows[i as usize])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
-        let node =
-            |end: fn(&Member) -> NodeId| reported.iter().map(|&i| scenario.expanded.nodes[end(&flows[i]).0 as usize].clone()).collect();
+        let node = |end: fn(&Member) -> NodeId| {
+            reported.iter().map(|&i| scenario.expanded.nodes[end(&flows[i as usize]).0 as usize].clone()).collect()
+        };
         let name = ("name", of(|f| f.name.clone()));
         vec![name, ("from", node(|f| f.from)), ("to", node(|f| f.to)), ("transport", of(|f| Name::new_static(f.transport())))]
     } else {

@@ -8,6 +8,7 @@ use crate::controllers::FlowControllers;
 use crate::flow::Flow;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
+use crate::lifetime::{FlowFactory, Lifetimes, WAITING};
 use crate::link::{LinkDef, LinkInfo};
 use crate::order::Turn;
 use crate::outage::{FailureSchedule, Outages, Plan, Spans, merged};
@@ -18,13 +19,14 @@ use crate::qdisc::Qdisc;
 use crate::route::Routing;
 use crate::route::reroute::Reroutes;
 use crate::sample::{Sampler, Sampling};
-use crate::side::Host;
+use crate::side::{Host, Side};
 use crate::slots::{Slots, Sources};
 use crate::world::{Components, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Name, Rate, Time};
 use routes::Routes;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A flow from one node to another, with its two endpoints.
 #[derive(Clone, Debug)]
@@ -127,6 +129,8 @@ pub struct WorldBuilder<P: Components> {
     ports: Vec<Port<P::Qdisc>>,
     airs: Channels,
     flows: Vec<Ends>,
+    /// Description of all flows, if they are built when they begin.
+    factory: Option<Arc<dyn FlowFactory<P>>>,
     /// Two per flow, moved into the world as they are.
     endpoints: Vec<P::Endpoint>,
     apps: Vec<(P::App, Vec<FlowId>)>,
@@ -150,6 +154,7 @@ impl<P: Components> WorldBuilder<P> {
             ports: Vec::new(),
             airs: Channels::default(),
             flows: Vec::new(),
+            factory: None,
             endpoints: Vec::new(),
             apps: Vec::new(),
             sample: None,
@@ -220,6 +225,11 @@ impl<P: Components> WorldBuilder<P> {
         self.endpoints.extend([sender, receiver]);
         FlowId(self.flows.len() as u32 - 1)
     }
+    /// Lets all flows be built when they begin, instead of adding them. Such a world has neither time series nor flow controllers, its routes are fixed, and it
+    /// is neither observed nor changed.
+    pub fn flows_from(&mut self, factory: Arc<dyn FlowFactory<P>>) {
+        self.factory = Some(factory);
+    }
     /// Adds the application that drives `flows`.
     pub fn app(&mut self, app: P::App, flows: Vec<FlowId>) {
         self.apps.push((app, flows));
@@ -247,8 +257,8 @@ impl<P: Components> WorldBuilder<P> {
     fn sources(&self) -> Sources {
         Sources {
             ports: self.links.len(),
-            endpoints: self.endpoints.len(),
-            hosts: self.apps.len(),
+            endpoints: self.factory.as_ref().map_or(self.endpoints.len(), |f| 2 * f.count()),
+            hosts: self.factory.as_ref().map_or(self.apps.len(), |f| f.count()),
             clocks: clocks(&self.ports).count(),
             lates: lates(&self.links).count(),
             airs: self.airs.slots() as usize,
@@ -267,7 +277,10 @@ impl<P: Components> WorldBuilder<P> {
         let clocks: Vec<u32> = clocks(&self.ports).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
         let mut plan = Plan::new(&self.down, self.reroute);
-        let Routes { hops, forwarding, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
+        let Routes { hops, forwarding, towards, starts, reroutes } = self.lay(&plan)?;
+        let ends = starts.chunks_exact(2).zip(&self.flows);
+        let mut sides: Vec<Side> = ends.flat_map(|(s, f)| [0, 1].map(|k| Side::new(s[k], f.proto))).collect();
+        let mut flows: Vec<Flow> = self.flows.into_iter().map(|f| Flow::new(f.name)).collect();
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
@@ -284,12 +297,21 @@ impl<P: Components> WorldBuilder<P> {
         }
         for (&i, slot) in lates.iter().zip(slots.lates..) {
             if let Some(late) = ports[i as usize].impair_mut().and_then(|imp| imp.reorder_buffer.as_mut()) {
-                late.place(slot, sides.len());
+                late.place(slot, starts.len());
             }
         }
         let hosts = hosts(self.apps, &mut flows, self.seed)?;
         let controllers = FlowControllers::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
             .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
+        let order = slots.order;
+        let lifetimes = self.factory.map(|factory| {
+            let all = (0..factory.count() as u32).map(|f| (factory.starts_at(FlowId(f)), f)).filter(|(at, _)| *at != Time::MAX);
+            let mut first: Vec<_> = all.map(|(at, f)| (at, order.number(at, slots.hosts + f, Turn::Act), f)).collect();
+            first.sort_unstable();
+            let begins = first.into_iter().map(|(_, _, f)| f).collect();
+            Box::new(Lifetimes::new(factory, self.seed, starts, begins))
+        });
+        let places = lifetimes.as_ref().map_or_else(|| (0..flows.len() as u32).collect(), |l| vec![WAITING; l.factory.count()]);
         let sampler = self.sample.map(|(what, watched)| Sampler::new(what, watched));
         let shortcuts = self.shortcuts;
         let mut world = World {
@@ -301,6 +323,7 @@ impl<P: Components> WorldBuilder<P> {
                 forwarding,
                 towards,
                 arena: Arena::default(),
+                places,
                 flows,
                 slots,
                 drops: Vec::new(),
@@ -309,6 +332,7 @@ impl<P: Components> WorldBuilder<P> {
                 shortcuts: Shortcuts::default(),
             },
             endpoints: self.endpoints,
+            lifetimes,
             last_views: Vec::new(),
             last_kept: Vec::new(),
             sides,
@@ -329,6 +353,9 @@ impl<P: Components> WorldBuilder<P> {
             reset_at: Time::ZERO,
             fingerprint: 0,
         };
+        if let Some((first, at)) = world.lifetimes.as_ref().and_then(|l| l.next_start().map(|f| (f, l.factory.starts_at(f)))) {
+            world.path.push(at, slots.hosts + first.0, Turn::Act);
+        }
         if shortcuts {
             let sampled = Sampler::sampled_ports(world.sampler.as_ref(), world.path.ports.len());
             world.path.choose_shortcuts(|i| Visible { port: sampled[i as usize], ..Visible::default() });
@@ -361,6 +388,23 @@ fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[LinkDraft], seed: u6
     }
 }
 
+impl<P: Components> WorldBuilder<P> {
+    /// Number of flows.
+    fn flow_count(&self) -> usize {
+        self.factory.as_ref().map_or(self.flows.len(), |f| f.count())
+    }
+    /// Name of a flow, and the nodes of its sender and of its receiver.
+    fn ends(&self, flow: usize) -> (&Name, NodeId, NodeId) {
+        match &self.factory {
+            Some(factory) => {
+                let (id, f) = (FlowId(flow as u32), &**factory);
+                (f.name(id), f.ends(id).from, f.ends(id).to)
+            }
+            None => (&self.flows[flow].name, self.flows[flow].from, self.flows[flow].to),
+        }
+    }
+}
+
 /// Builds the applications, and sets them in the flows that they drive.
 fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> Result<Vec<Host<A>>, BuildError> {
     let mut hosts = Vec::with_capacity(apps.len());
@@ -373,7 +417,7 @@ fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> 
         }
         let name = driven.first().map_or("", |f| &flows[f.0 as usize].name);
         let wake = app.starts_at();
-        hosts.push(Host { rng: Stream::new(seed, "app", name, "traffic"), wake, armed: wake, app });
+        hosts.push(Host { rng: Stream::new(seed, "app", name, "traffic"), wake, armed: wake, number: i, app });
     }
     match flows.iter().find(|f| f.app == u32::MAX) {
         Some(flow) => Err(BuildError::NoApp { flow: flow.name.clone() }),

@@ -1,17 +1,16 @@
 //! Routes of a world that is being built.
 
-use super::{BuildError, Ends, LinkDraft, WorldBuilder};
+use super::{BuildError, LinkDraft, WorldBuilder};
 use crate::channel::{Channels, NO_STATION};
 use crate::endpoint::Endpoint;
-use crate::flow::Flow;
 use crate::hop::END;
 use crate::ids::NodeId;
 use crate::outage::Plan;
 use crate::route::dynamic::{Demand, ForwardingTable, ForwardingTableBuilder, RouteError};
 use crate::route::reroute::{Change, Reroutes};
 use crate::route::{Graph, Router, Routing, Ties};
-use crate::side::Side;
 use crate::world::Components;
+use fairlane_units::Name;
 use std::collections::{BTreeSet, HashMap};
 
 impl<P: Components> WorldBuilder<P> {
@@ -20,102 +19,100 @@ impl<P: Components> WorldBuilder<P> {
         if plan.avoided.len() > 1 || self.routing == Routing::EcmpPackets {
             return self.lay_dynamic(plan);
         }
-        let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
-        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
-        let mut laid = Routes {
-            hops: Vec::new(),
-            forwarding: None,
-            towards: Vec::new(),
-            sides: Vec::with_capacity(2 * defs.len()),
-            flows: Vec::with_capacity(defs.len()),
-            reroutes: Reroutes::default(),
-        };
+        let mut endpoints = std::mem::take(&mut self.endpoints);
+        let costs = std::mem::take(&mut self.costs);
+        let (nodes, links, airs) = (&self.nodes, &self.links, &self.airs);
+        let mut laid = Routes::with_capacity(self.flow_count());
         // If routes change: flow, nodes and path of each endpoint.
         let mut ends = Vec::new();
         let graph = graph_of(nodes.len(), links, airs, &costs, &BTreeSet::new());
         let link = |port: u32| &*links[port as usize].name;
-        let mut router = Router::new(&graph, Ties { routing: *routing, seed: *seed, nodes, link: &link });
-        for (f, d) in defs.iter().enumerate() {
-            if d.from == d.to {
-                return Err(BuildError::SameNode { flow: d.name.clone(), node: nodes[d.from.0 as usize].clone() });
+        let mut router = Router::new(&graph, Ties { routing: self.routing, seed: self.seed, nodes, link: &link });
+        // Short flows share their routes, which else take more memory than they do.
+        let mut shared = self.factory.as_ref().map(|_| HashMap::new());
+        for f in 0..self.flow_count() {
+            let (name, from, to) = self.ends(f);
+            if from == to {
+                return Err(BuildError::SameNode { flow: name.clone(), node: nodes[from.0 as usize].clone() });
             }
-            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
-                let path = router.path(&d.name, from.0, to.0);
+            for (end, from, to) in [(0, from, to), (1, to, from)] {
+                let path = router.path(name, from.0, to.0);
                 if path.is_none() && airs.next_change().is_none() {
-                    let [from, to] = [from, to].map(|n| nodes[n.0 as usize].clone());
-                    return Err(BuildError::NoRoute { flow: d.name.clone(), from, to });
+                    return Err(self.no_route(name, from, to));
                 }
-                let route = laid.add(path.as_deref(), to.0, END | (2 * f as u32 + end), links, airs);
-                laid.sides.push(Side::new(route, d.proto));
-                if let Some(first) = path.as_ref().and_then(|p| p.first()) {
-                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+                let starts = shared.as_mut().map(|s: &mut HashMap<_, Vec<u32>>| s.entry((from, to)).or_default());
+                let route = match (starts, &path) {
+                    (Some(starts), Some(path)) => laid.share(starts, path, to.0, links, airs),
+                    _ => laid.add(path.as_deref(), to.0, links, airs),
+                };
+                laid.starts.push(route);
+                if let (Some(first), Some(endpoint)) = (path.as_ref().and_then(|p| p.first()), endpoints.get_mut(2 * f + end)) {
+                    endpoint.attach(links[*first as usize].rate);
                 }
                 if airs.next_change().is_some() {
                     ends.push((f, from.0, to.0, path));
                 }
             }
-            laid.flows.push(Flow::new(d.name.clone()));
         }
         laid.hops.shrink_to_fit();
+        self.endpoints = endpoints;
         if !ends.is_empty() {
-            self.follow(&mut laid, ends, &defs, &costs)?;
+            self.follow(&mut laid, ends, &costs)?;
         }
         Ok(laid)
     }
 
+    fn no_route(&self, flow: &Name, from: NodeId, to: NodeId) -> BuildError {
+        let [from, to] = [from, to].map(|n| self.nodes[n.0 as usize].clone());
+        BuildError::NoRoute { flow: flow.clone(), from, to }
+    }
+
     /// [`Self::lay`] for worlds where routes follow failures, or packets take several paths.
     fn lay_dynamic(&mut self, plan: &Plan) -> Result<Routes, BuildError> {
-        let Self { seed, routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        let mut endpoints = std::mem::take(&mut self.endpoints);
+        let costs = std::mem::take(&mut self.costs);
+        let (nodes, links, airs) = (&self.nodes, &self.links, &self.airs);
         if airs.next_change().is_some() {
             return Err(BuildError::WaysOfMoving);
         }
-        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
         let graphs: Vec<Graph> = plan.avoided.iter().map(|avoided| graph_of(nodes.len(), links, airs, &costs, avoided)).collect();
         let link = |port: u32| &*links[port as usize].name;
-        let ties = Ties { routing: *routing, seed: *seed, nodes, link: &link };
+        let ties = Ties { routing: self.routing, seed: self.seed, nodes, link: &link };
         let mut router = Router::new(&graphs[0], ties);
         let mut builder = ForwardingTableBuilder::new(&graphs, ties, airs);
-        let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
-        for (f, d) in defs.iter().enumerate() {
-            let name_of = |n: NodeId| nodes[n.0 as usize].clone();
-            if d.from == d.to {
-                return Err(BuildError::SameNode { flow: d.name.clone(), node: name_of(d.from) });
+        let mut starts = Vec::with_capacity(2 * self.flow_count());
+        for f in 0..self.flow_count() {
+            let (name, from, to) = self.ends(f);
+            if from == to {
+                return Err(BuildError::SameNode { flow: name.clone(), node: nodes[from.0 as usize].clone() });
             }
-            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
-                let none = || BuildError::NoRoute { flow: d.name.clone(), from: name_of(from), to: name_of(to) };
-                let path = router.path(&d.name, from.0, to.0).ok_or_else(none)?;
-                if let Some(first) = path.first() {
-                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+            for (end, from, to) in [(0, from, to), (1, to, from)] {
+                let path = router.path(name, from.0, to.0).ok_or_else(|| self.no_route(name, from, to))?;
+                if let (Some(first), Some(endpoint)) = (path.first(), endpoints.get_mut(2 * f + end)) {
+                    endpoint.attach(links[*first as usize].rate);
                 }
-                let demand = Demand { flow: &d.name, src: from.0, dst: to.0, to: 2 * f as u32 + end };
-                let route = builder.lay(demand).map_err(|why| match why {
-                    RouteError::NoRoute => none(),
-                    RouteError::TooLarge => BuildError::TooManyWays { flows: defs.len() },
-                })?;
-                sides.push(Side::new(route, d.proto));
+                let demand = Demand { flow: name, src: from.0, dst: to.0, to: 2 * f as u32 + 1 - end as u32 };
+                starts.push(builder.lay(demand).map_err(|why| match why {
+                    RouteError::NoRoute => self.no_route(name, from, to),
+                    RouteError::TooLarge => BuildError::TooManyWays { flows: self.flow_count() },
+                })?);
             }
-            flows.push(Flow::new(d.name.clone()));
         }
+        self.endpoints = endpoints;
         let (forwarding, towards) = builder.finish();
-        Ok(Routes { hops: Vec::new(), forwarding: Some(Box::new(forwarding)), towards, sides, flows, reroutes: Reroutes::default() })
+        Ok(Routes { forwarding: Some(Box::new(forwarding)), towards, starts, ..Routes::default() })
     }
 
     /// Computes all changes of routes. An endpoint without a route keeps its last one; before its first it has that one.
-    fn follow(
-        &mut self,
-        laid: &mut Routes,
-        mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>,
-        defs: &[Ends],
-        costs: &[u64],
-    ) -> Result<(), BuildError> {
-        let Self { seed, routing, nodes, links, airs, endpoints, .. } = self;
+    fn follow(&mut self, laid: &mut Routes, mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>, costs: &[u64]) -> Result<(), BuildError> {
+        let Self { seed, routing, nodes, links, airs, endpoints, flows: defs, .. } = self;
         let link = |port: u32| &*links[port as usize].name;
         let ties = Ties { routing: *routing, seed: *seed, nodes, link: &link };
         let mut changes = Vec::new();
         let mut known: HashMap<(usize, Vec<u32>, Vec<u32>), u32> = HashMap::new();
         for (ep, (_, _, to, path)) in ends.iter().enumerate() {
             if let Some(path) = path {
-                known.insert((ep, path.clone(), towards(path, *to, links, airs)), laid.sides[ep].route);
+                known.insert((ep, path.clone(), towards(path, *to, links, airs)), laid.starts[ep]);
             }
         }
         while let Some(at) = airs.next_change() {
@@ -129,11 +126,9 @@ impl<P: Components> WorldBuilder<P> {
                 // Paths over the same ports may lead over different nodes.
                 let first = now.is_none();
                 let stations = towards(&path, *to, links, airs);
-                let route = *known
-                    .entry((ep, path.clone(), stations))
-                    .or_insert_with(|| laid.add(Some(&path), *to, END | (ep as u32 ^ 1), links, airs));
+                let route = *known.entry((ep, path.clone(), stations)).or_insert_with(|| laid.add(Some(&path), *to, links, airs));
                 if first {
-                    laid.sides[ep].route = route;
+                    laid.starts[ep] = route;
                     endpoints[ep].attach(links[path[0] as usize].rate);
                 } else {
                     changes.push(Change { at, ep: ep as u32, route, before: route });
@@ -148,7 +143,7 @@ impl<P: Components> WorldBuilder<P> {
             }
         }
         // Keep only changes that differ from the route before.
-        let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
+        let mut last = laid.starts.clone();
         changes.retain_mut(|c| {
             c.before = std::mem::replace(&mut last[c.ep as usize], c.route);
             c.before != c.route
@@ -171,19 +166,24 @@ fn towards(path: &[u32], to: u32, links: &[LinkDraft], airs: &Channels) -> Vec<u
     path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
 }
 
-/// Flows with the routes of their endpoints.
+/// Routes of all endpoints.
+#[derive(Default)]
 pub(super) struct Routes {
     pub(super) hops: Vec<u32>,
     pub(super) forwarding: Option<Box<ForwardingTable>>,
     pub(super) towards: Vec<u32>,
-    pub(super) sides: Vec<Side>,
-    pub(super) flows: Vec<Flow>,
+    /// First hop of each endpoint.
+    pub(super) starts: Vec<u32>,
     pub(super) reroutes: Reroutes,
 }
 
 impl Routes {
-    /// Adds a route that ends at `end`. Returns the index of its first hop.
-    fn add(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDraft], airs: &Channels) -> u32 {
+    fn with_capacity(flows: usize) -> Self {
+        Self { starts: Vec::with_capacity(2 * flows), ..Self::default() }
+    }
+
+    /// Adds a route. Returns the index of its first hop.
+    fn add(&mut self, path: Option<&[u32]>, to: u32, links: &[LinkDraft], airs: &Channels) -> u32 {
         let route = self.hops.len() as u32;
         if let Some(path) = path {
             if !airs.is_empty() {
@@ -191,8 +191,21 @@ impl Routes {
                 self.towards.push(NO_STATION);
             }
             self.hops.extend(path);
-            self.hops.push(end);
+            self.hops.push(END);
         }
         route
+    }
+
+    /// Finds a route among those that begin at `starts` and lead to the same node, or adds it. Returns the index of its first hop.
+    fn share(&mut self, starts: &mut Vec<u32>, path: &[u32], to: u32, links: &[LinkDraft], airs: &Channels) -> u32 {
+        let is_path = |start: u32| {
+            let hops = &self.hops[start as usize..];
+            hops.starts_with(path) && hops.get(path.len()) == Some(&END)
+        };
+        starts.iter().copied().find(|&start| is_path(start)).unwrap_or_else(|| {
+            let route = self.add(Some(path), to, links, airs);
+            starts.push(route);
+            route
+        })
     }
 }

@@ -22,7 +22,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let c = &mut self.ports[i as usize].counters;
         c.drops[why as usize] += 1;
         c.dropped_bytes += u64::from(pkt.len);
-        let f = &mut self.flows[pkt.flow.0 as usize].counters;
+        let flow = &mut self.flows[self.places[pkt.flow.0 as usize] as usize];
+        flow.in_network = flow.in_network.wrapping_sub(1);
+        let f = &mut flow.counters;
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
             if pkt.proto == Proto::Tcp && why.by_queue() {

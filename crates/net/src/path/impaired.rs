@@ -44,6 +44,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         if twice {
             self.ports[i as usize].counters.duplicates += 1;
+            let flow = &mut self.flows[self.places[pkt.flow.0 as usize] as usize];
+            flow.in_network = flow.in_network.wrapping_add(1);
             let seg = *self.arena.get(pkt.id);
             let mut copy = Packet { id: self.arena.insert(&seg), ..*pkt };
             let ep = self.leave(i, &mut copy, now, obs);

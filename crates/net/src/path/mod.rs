@@ -43,13 +43,15 @@ pub(crate) struct Path<Q, H> {
     pub(crate) now: Time,
     pub(crate) events: H,
     pub(crate) ports: Vec<Port<Q>>,
-    /// All routes, one after the other: port numbers, then the endpoint with [`END`] set. Empty if routes are dynamic.
+    /// All routes, one after the other: port numbers, then [`END`]. Empty if routes are dynamic.
     pub(crate) hops: Vec<u32>,
     /// Dynamic routes.
     pub(crate) forwarding: Option<Box<ForwardingTable>>,
     /// By hop, the wireless station that it leads to. Empty without a channel.
     pub(crate) towards: Vec<u32>,
     pub(crate) arena: Arena,
+    /// Place of each flow in `flows`, and of its endpoints and application in their lists: its number, unless flows are built when they begin.
+    pub(crate) places: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) slots: Slots,
     pub(crate) drops: Drops,
@@ -60,14 +62,23 @@ pub(crate) struct Path<Q, H> {
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Hands a segment of endpoint `ep` to the first port of its route.
+    /// Hands a segment of endpoint `ep`, whose flow is at `place`, to the first port of its route.
     #[inline]
-    pub(crate) fn send<O: Observer>(&mut self, ep: u32, (route, proto, conn): (u32, Proto, u16), out: &Out, now: Time, obs: &mut O) {
+    pub(crate) fn send<O: Observer>(
+        &mut self,
+        ep: u32,
+        (place, route, proto, conn): (u32, u32, Proto, u16),
+        out: &Out,
+        now: Time,
+        obs: &mut O,
+    ) {
         let &Out { ref seg, len, class } = out;
         let flow = FlowId(ep >> 1);
         let data = seg.payload > 0;
+        let sender = &mut self.flows[place as usize];
+        sender.in_network = sender.in_network.wrapping_add(1);
         if data && ep & 1 == 0 {
-            let c = &mut self.flows[flow.0 as usize].counters;
+            let c = &mut sender.counters;
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
@@ -314,7 +325,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline(always)]
     fn reach<O: Observer>(&mut self, next: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         if next & END != 0 {
-            return next & !END;
+            return pkt.endpoint();
         }
         self.accept(next, pkt, now, obs);
         NOWHERE

@@ -40,7 +40,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// Prefetches the next port of the head packet, or its segment and flow. Returns the endpoint that it reaches, if any.
+    /// Prefetches the next port of the head packet, or its segment and flow. Returns the place of the endpoint that it reaches, if any.
     #[inline]
     pub(crate) fn prefetch_next(&self, k: usize) -> Option<u32> {
         let port = self.upcoming(k)?;
@@ -60,7 +60,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return None;
         }
         self.arena.prefetch(head.id);
-        prefetch(self.flows.get(head.flow.0 as usize)?, 256);
-        Some(next & !END)
+        let place = *self.places.get(head.flow.0 as usize)?;
+        prefetch(self.flows.get(place as usize)?, 256);
+        Some(2 * place | u32::from(!head.back))
     }
 }

@@ -10,7 +10,8 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
 impl<P: Components, H: EventQueue> World<P, H> {
-    pub(super) fn on_host<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O) {
+    pub(super) fn on_host<O: Observer>(&mut self, number: u32, now: Time, obs: &mut O) {
+        let Some(app) = self.host_of(number) else { return };
         let host = &mut self.hosts[app];
         if host.armed == now {
             host.armed = Time::MAX;
@@ -23,7 +24,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             self.with_app(app, now, obs, |a, cx| a.on_wake(cx));
         } else if host.wake < host.armed {
             host.armed = host.wake;
-            self.path.push(host.wake, self.path.slots.hosts + app as u32, Turn::Act);
+            self.path.push(host.wake, self.path.slots.hosts + number, Turn::Act);
         }
     }
 
@@ -51,7 +52,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         if host.wake < host.armed {
             host.armed = host.wake.max(now);
-            self.path.push(host.armed, self.path.slots.hosts + app as u32, Turn::Act);
+            self.path.push(host.armed, self.path.slots.hosts + host.number, Turn::Act);
         }
         for (end, mut action) in actions.drain(..) {
             if let Action::Done { since } = &mut action {
@@ -68,7 +69,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     pub(super) fn act<O: Observer>(&mut self, end: EpId, action: Action, now: Time, obs: &mut O) {
         let id = end.flow();
         let sender = EpId::sender(id).0;
-        let flow = &mut self.path.flows[id.0 as usize];
+        let flow = &mut self.path.flows[self.path.places[id.0 as usize] as usize];
         match action {
             Action::Done { since } => return flow.counters.transactions.get_or_insert_default().add((now - since).as_ps()),
             Action::Plays { lasts } => return flow.plays(now, now + lasts),

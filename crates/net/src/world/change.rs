@@ -52,13 +52,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
         if f.started != Time::MAX || !f.alone {
             return;
         }
-        let (number, host) = (f.app, &mut self.hosts[f.app as usize]);
+        let host = &mut self.hosts[f.app as usize];
         host.wake = app.starts_at().max(self.path.now);
         self.path.flows[flow.0 as usize].watched = app.listens();
         host.app = app;
         if host.wake < host.armed {
             host.armed = host.wake;
-            self.path.push(host.wake, self.path.slots.hosts + number, Turn::Act);
+            self.path.push(host.wake, self.path.slots.hosts + host.number, Turn::Act);
         }
     }
 

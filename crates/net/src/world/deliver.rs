@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::endpoint::{Cx, Endpoint};
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId};
+use crate::lifetime::ENDED;
 use crate::observe::{GaugeEvent, Inside, Interest, LimitEvent, Observer, ReceiveEvent, StateEvent};
 use crate::order::Turn;
 use crate::packet::{Arena, Ecn, Packet, Proto};
@@ -33,17 +34,20 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// Delivers a packet to an endpoint.
     #[inline]
     pub(super) fn receive<O: Observer>(&mut self, ep: u32, pkt: &Packet, now: Time, obs: &mut O) {
+        let place = self.path.places[(ep >> 1) as usize];
         // The slot is read before an answer can reuse it.
         let seg = self.path.arena.free(pkt.id);
+        let flow = &mut self.path.flows[place as usize];
+        flow.in_network = flow.in_network.wrapping_sub(1);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
             if pkt.data && ep & 1 == 1 {
-                self.path.flows[pkt.flow.0 as usize].counters.marked += 1;
+                flow.counters.marked += 1;
             }
         }
         self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
         if pkt.data && ep & 1 == 1 {
-            let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
+            let c = &mut flow.counters;
             let delay = (now - seg.sent).as_ps();
             c.received_bytes += u64::from(pkt.len);
             // RFC 4737 section 3.3, in the order of sending.
@@ -67,38 +71,40 @@ impl<P: Components, H: EventQueue> World<P, H> {
                 return;
             }
         }
-        let side = &mut self.sides[ep as usize];
+        let side = &mut self.sides[(2 * place | ep & 1) as usize];
         if pkt.conn != side.conn {
             // A packet of a former connection is counted, but no endpoint receives it.
             return;
         }
-        self.call_endpoint(ep, now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
+        self.call_endpoint((ep, place), now, obs, false, |e, cx, arena| e.on_packet(arena.get(pkt.id), cx));
     }
 
     /// Calls an endpoint, and carries out its requests.
     #[inline]
     pub(crate) fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
-        self.call_endpoint(ep, now, obs, true, |e, cx, _| call(e, cx));
+        let place = self.path.places[(ep >> 1) as usize];
+        self.call_endpoint((ep, place), now, obs, true, |e, cx, _| call(e, cx));
     }
 
-    /// [`Self::with_endpoint`] with read access to packets. `all`: timers set earlier may lack an event, so all are armed.
+    /// [`Self::with_endpoint`] with the place of the flow, and read access to packets. `all`: timers set earlier may lack an event, so all are armed.
     #[inline(always)]
     fn call_endpoint<O: Observer>(
         &mut self,
-        ep: u32,
+        (ep, place): (u32, u32),
         now: Time,
         obs: &mut O,
         all: bool,
         call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena),
     ) {
-        let side = &mut self.sides[ep as usize];
+        let at = (2 * place | ep & 1) as usize;
+        let side = &mut self.sides[at];
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
-        call(&mut self.endpoints[ep as usize], &mut cx, &self.path.arena);
+        call(&mut self.endpoints[at], &mut cx, &self.path.arena);
         let (delivered, rtt, soonest) = (cx.delivered, cx.rtt, cx.timers.soonest);
         if let Some(next) = if all { side.arm() } else { side.arm_from(soonest) } {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
-        let origin = (side.route, side.proto, side.conn);
+        let origin = (place, side.route, side.proto, side.conn);
         if obs.wants_of(EpId(ep), Interest::STATE)
             && let Some(state) = self.moment(EpId(ep))
         {
@@ -106,11 +112,10 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         if obs.wants_of(EpId(ep), Interest::GAUGE) {
             let of = Inside::End(EpId(ep));
-            self.endpoints[ep as usize].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
+            self.endpoints[at].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
         }
         if obs.wants_of(EpId(ep), Interest::LIMIT) {
-            let e = &self.endpoints[ep as usize];
-            let limit = e.limit(&self.sides[ep as usize].timers);
+            let limit = self.endpoints[at].limit(&self.sides[at].timers);
             let timeouts = self.moment(EpId(ep)).map_or(0, |m| m.timeouts);
             obs.on_limit(&LimitEvent { time: now, endpoint: EpId(ep), limit, timeouts });
         }
@@ -119,7 +124,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         }
         self.out.clear();
         if let Some(rtt) = rtt {
-            self.path.flows[(ep >> 1) as usize].counters.rtt.add(rtt.as_ps());
+            self.path.flows[place as usize].counters.rtt.add(rtt.as_ps());
             if O::PART
                 && let Some(ledger) = obs.ledger()
             {
@@ -127,19 +132,19 @@ impl<P: Components, H: EventQueue> World<P, H> {
             }
         }
         if delivered > 0 {
-            self.delivered(ep, delivered, now, obs);
+            self.delivered((ep, place), delivered, now, obs);
         }
         if O::ON
             && let Some(g) = &mut self.controllers
         {
             let f = (ep >> 1) as usize;
-            g.look(f, &self.path.flows[f], origin.1, &self.endpoints[2 * f]);
+            g.look(f, &self.path.flows[f], origin.2, &self.endpoints[2 * f]);
         }
     }
 
     #[inline]
-    fn delivered<O: Observer>(&mut self, ep: u32, bytes: u64, now: Time, obs: &mut O) {
-        let flow = &mut self.path.flows[(ep >> 1) as usize];
+    fn delivered<O: Observer>(&mut self, (ep, place): (u32, u32), bytes: u64, now: Time, obs: &mut O) {
+        let flow = &mut self.path.flows[place as usize];
         if ep & 1 == 1 {
             flow.counters.delivered += bytes;
             flow.delivered += bytes;
@@ -171,14 +176,15 @@ impl<P: Components, H: EventQueue> World<P, H> {
 
     /// Number of the newest datagram that arrived at an endpoint; none of a stream, and none of what the receiver writes.
     pub(super) fn newest_datagram(&self, ep: u32) -> Option<u64> {
-        let datagrams = ep & 1 == 1 && self.sides[ep as usize].proto == Proto::Udp;
-        datagrams.then(|| self.path.flows[(ep >> 1) as usize].counters.newest.1)
+        let place = self.path.places[(ep >> 1) as usize];
+        let datagrams = ep & 1 == 1 && self.sides[(2 * place | 1) as usize].proto == Proto::Udp;
+        datagrams.then(|| self.path.flows[place as usize].counters.newest.1)
     }
 
     /// Stops the source of a flow whose amount was delivered.
     #[cold]
     fn reached<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
-        let flow = &self.path.flows[(ep >> 1) as usize];
+        let flow = &self.path.flows[self.path.places[(ep >> 1) as usize] as usize];
         if flow.alone {
             self.forget(flow.app as usize);
         }
@@ -186,13 +192,19 @@ impl<P: Components, H: EventQueue> World<P, H> {
     }
 
     pub(super) fn on_timers<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
-        self.sides[ep as usize].disarm(now);
+        let place = self.path.places[(ep >> 1) as usize];
+        if place >= ENDED {
+            // The event of a timer that was cancelled.
+            return;
+        }
+        let at = (2 * place | ep & 1) as usize;
+        self.sides[at].disarm(now);
         loop {
-            let side = &mut self.sides[ep as usize];
+            let side = &mut self.sides[at];
             let Some(id) = side.timers.take_due(now) else { break };
             self.with_endpoint(ep, now, obs, |e, cx| e.on_timer(id, cx));
         }
-        let side = &mut self.sides[ep as usize];
+        let side = &mut self.sides[at];
         if let Some(next) = side.arm() {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }

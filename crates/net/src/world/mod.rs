@@ -5,6 +5,7 @@ mod change;
 mod channel;
 mod control;
 mod deliver;
+mod lifetime;
 mod outage;
 mod read;
 mod reconnect;
@@ -20,6 +21,7 @@ use crate::controllers::FlowControllers;
 use crate::endpoint::{Endpoint, FlowView, Out};
 use crate::hop::NOWHERE;
 use crate::ids::EpId;
+use crate::lifetime::Lifetimes;
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::outage::Outages;
@@ -50,6 +52,8 @@ pub trait Components: Clone + Send + 'static {
 pub struct World<P: Components, H: EventQueue = QuadHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
+    /// Flows that are built when they begin; `None` if all were built before the run.
+    pub(crate) lifetimes: Option<Box<Lifetimes<P>>>,
     /// Views of the senders after [`World::retire`].
     pub(crate) last_views: Vec<FlowView>,
     /// Undelivered bytes of the receivers after [`World::retire`].
@@ -147,7 +151,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
                     self.notify_controllers(None, now, obs);
                 }
             } else if slot < slots.clocks {
-                self.on_host((slot - slots.hosts) as usize, now, obs);
+                self.on_host(slot - slots.hosts, now, obs);
                 if O::ON {
                     self.notify_controllers(None, now, obs);
                 }

@@ -38,9 +38,13 @@ impl<P: Components, H: EventQueue> World<P, H> {
         if let Some(g) = &mut self.controllers {
             g.reset(now);
         }
+        // A free place has an ended flow, which counts for nothing.
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
             flow.counters.begin_again(flow.kept(&self.endpoints[2 * i + 1]), now);
             flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
+        }
+        if let Some(l) = &mut self.lifetimes {
+            l.reset_counters(now);
         }
     }
 
@@ -87,34 +91,43 @@ impl<P: Components, H: EventQueue> World<P, H> {
     pub fn channels(&self) -> &[Channel] {
         &self.airs
     }
-    /// All flows.
+    /// All flows, of a world in which they are built before the run.
     pub fn flows(&self) -> &[Flow] {
         &self.path.flows
     }
     /// View of an endpoint; after [`Self::retire`] of senders only.
     pub fn view(&self, ep: EpId) -> FlowView {
         let i = ep.0 as usize;
+        if let Some(l) = &self.lifetimes {
+            return self.outcome(l, ep.flow()).0;
+        }
         let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
         let flow = &self.path.flows[i / 2];
         self.endpoints.get(i).map_or_else(last, |e| if ep.receives() { e.view() } else { flow.view(e) })
     }
     /// Payload bytes of a flow that have arrived since the last reset, each counted once, including those out of order.
     pub fn arrived(&self, flow: FlowId) -> u64 {
+        if let Some((ended, _)) = self.ended(flow) {
+            return ended.arrived;
+        }
         let i = flow.0 as usize;
+        let Some(Flow { counters: c, .. }) = self.flow(flow) else { return 0 };
         let last = || self.last_kept.get(i).copied().unwrap_or_default();
-        let kept = self.endpoints.get(2 * i + 1).map_or_else(last, |e| self.path.flows[i].kept(e));
-        let c = &self.path.flows[i].counters;
+        let kept = match &self.lifetimes {
+            Some(l) => self.outcome(l, flow).1,
+            None => self.endpoints.get(2 * i + 1).map_or_else(last, |e| self.path.flows[i].kept(e)),
+        };
         // A reset discards bytes that were out of order.
         (c.delivered + kept).saturating_sub(c.initial_kept)
     }
     /// Ports of the present route from an endpoint to its peer; one of the routes if packets take several.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
-        let start = self.sides[ep.0 as usize].route;
+        let start = self.route_start(ep);
         self.hops_from(start).chain(self.path.forwarding.iter().flat_map(move |m| m.ports(start))).map(PortId)
     }
     /// Ports of all routes from an endpoint since the last reset, each once.
     pub fn passed(&self, ep: EpId) -> Vec<PortId> {
-        let (start, from, now) = (self.sides[ep.0 as usize].route, self.reset_at, self.path.now);
+        let (start, from, now) = (self.route_start(ep), self.reset_at, self.path.now);
         let mut ports: Vec<u32> = match &self.path.forwarding {
             Some(forwarding) => {
                 let changes = self.outages.iter().flat_map(|o| o.changes.iter());
@@ -133,12 +146,16 @@ impl<P: Components, H: EventQueue> World<P, H> {
         ports.dedup();
         ports.into_iter().map(PortId).collect()
     }
-    fn hops_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn hops_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
         self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied()
+    }
+    fn route_start(&self, ep: EpId) -> u32 {
+        let i = ep.0 as usize;
+        self.lifetimes.as_ref().map_or_else(|| self.sides[i].route, |l| l.routes[i])
     }
     /// First hop of an endpoint's packets, for [`crate::Packet::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {
-        if self.path.forwarding.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
+        if self.path.forwarding.is_some() { COUNTED } else { self.route_start(ep) }
     }
     /// First hops of all routes, in order, if routes change during the run; else empty.
     pub fn route_starts(&self) -> Vec<u32> {

@@ -105,7 +105,10 @@ impl<P: Components, H: EventQueue> World<P, H> {
             Place::Flow((slot - slots.endpoints) >> 1)
         } else if slot < slots.clocks {
             let app = slot - slots.hosts;
-            self.path.flows.iter().position(|f| f.app == app).map_or(Place::Other, |f| Place::Flow(f as u32))
+            match &self.lifetimes {
+                Some(_) => Place::Flow(app),
+                None => self.path.flows.iter().position(|f| f.app == app).map_or(Place::Other, |f| Place::Flow(f as u32)),
+            }
         } else if slot < slots.lates {
             Place::Port(self.clocks[(slot - slots.clocks) as usize])
         } else if slot < slots.airs {

@@ -5,7 +5,7 @@
 //! Networks, section 6.5.2) while each other flow demands its measured rate. Stations of one wireless channel share it, so a channel is one link.
 
 use fairlane_engine::EventQueue;
-use fairlane_net::{Components, EpId, PortId, World};
+use fairlane_net::{Components, EpId, FlowId, PortId, World};
 use fairlane_units::Name;
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ struct LinkShare {
 
 impl Bottlenecks {
     /// Finds the bottlenecks of these flows. Ties go by the number of flows and then by `names` of ports, so the order of declaration does not matter.
-    pub(super) fn new<P: Components, H: EventQueue>(world: &World<P, H>, flows: &[usize], names: &[Name]) -> Self {
+    pub(super) fn new<P: Components, H: EventQueue>(world: &World<P, H>, flows: &[u32], names: &[Name]) -> Self {
         let channels = channels(world);
         let of = |port: PortId| channels.get(port.0 as usize).copied().unwrap_or(port.0);
         let mut shares = vec![LinkShare::default(); world.ports().len()];
@@ -37,7 +37,7 @@ impl Bottlenecks {
         let (mut ways, mut ends): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(flows.len()));
         for &i in flows {
             let first = ways.len();
-            ways.extend(world.passed(EpId(2 * i as u32)).into_iter().map(of));
+            ways.extend(world.passed(EpId::sender(FlowId(i))).into_iter().map(of));
             ways[first..].sort_unstable();
             ways[first..].chunk_by(|a, b| a == b).for_each(|taken| shares[taken[0] as usize].flows += 1);
             ends.push(ways.len());
@@ -47,7 +47,7 @@ impl Bottlenecks {
             (share.first, share.room) = (all, room(world, PortId(i), &channels));
             all += share.flows as usize;
         }
-        let received = |i: usize| world.flows()[i].counters.received_bytes;
+        let received = |i: u32| world.received_bytes(FlowId(i));
         let (mut rates, mut filled) = (vec![0; all], vec![0; shares.len()]);
         let way = |k: usize| &ways[if k == 0 { 0 } else { ends[k - 1] }..ends[k]];
         for (k, &i) in flows.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Bottlenecks {
             let ports = channels.iter().enumerate().filter(|(_, first)| **first == link).map(|(port, _)| &names[port]);
             ports.min().unwrap_or(&names[link as usize])
         };
-        let choose = |k: usize, i: usize| {
+        let choose = |k: usize, i: u32| {
             let mut best: Option<(u32, f64)> = None;
             for taken in way(k).chunk_by(|a, b| a == b) {
                 let (link, times) = (taken[0], taken.len() as u64);

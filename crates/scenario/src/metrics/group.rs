@@ -1,7 +1,7 @@
 //! Groups of flows: one row per group, from summed counters and merged histograms.
 
 use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, fairness, secs};
-use fairlane_net::Summary;
+use fairlane_net::{FlowSum, Summary};
 use fairlane_units::Dur;
 
 /// Rule that turns a metric of flows into one of a group.
@@ -50,6 +50,19 @@ impl GroupSubject {
             self.completion.add(flow.lasted.0 as u64);
         }
     }
+    /// Adds a flow that has ended, without the counters that [`Self::add_sum`] adds for all of them.
+    pub(super) fn add_ended(&mut self, arrived: u64, goodput: f64, fair: f64, share: f64, at: u32) {
+        self.all.flows += 1.0;
+        self.all.arrived += arrived;
+        (self.all.fair, self.all.shares) = (self.all.fair + fair, self.all.shares + share);
+        self.goodputs.push(goodput);
+        self.at.push(at);
+    }
+    /// Adds the counters of flows that have ended.
+    pub(super) fn add_sum(&mut self, sum: &FlowSum, span: f64) {
+        self.all.absorb(&FlowSubject { arrived: 0, ..FlowSubject::of_sum(sum, span) });
+        self.completion.merge(&sum.completion);
+    }
     pub(super) fn flows(&self) -> f64 {
         self.goodputs.len() as f64
     }
@@ -74,6 +87,12 @@ impl GroupSubject {
 }
 
 impl FlowSubject {
+    /// Counters of flows that have ended.
+    pub(super) fn of_sum(sum: &FlowSum, span: f64) -> Self {
+        let lasted = (sum.lasted, sum.completion.n);
+        Self { counters: sum.counters.clone(), view: sum.view, base: sum.base, lasted, span, ..Self::default() }
+    }
+
     /// Adds a flow. Shared values stay; the state of a single flow becomes meaningless.
     fn absorb(&mut self, flow: &Self) {
         self.flows += flow.flows;

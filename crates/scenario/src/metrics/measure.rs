@@ -7,7 +7,7 @@ use super::{
     StationSubject, group, ratio, secs,
 };
 use fairlane_engine::EventQueue;
-use fairlane_net::{Channel, Components, DropReason, EpId, FlowId, Port, PortId, Qdisc, Summary, World};
+use fairlane_net::{Channel, Components, DropReason, EpId, Flow, FlowId, Port, PortId, Qdisc, Summary, World};
 use fairlane_traffic::e_model::Call;
 use fairlane_units::{Dur, Name, Time};
 
@@ -70,7 +70,7 @@ const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "pac
 /// `after_first`: summaries of the hop probe, by flow. `call`: the telephone call that a flow carries.
 pub fn measure<P: Components, H: EventQueue>(
     world: World<P, H>,
-    reported: &[usize],
+    reported: &[u32],
     names: &[Name],
     is_tcp: &[bool],
     after_first: Option<&[Summary]>,
@@ -79,29 +79,30 @@ pub fn measure<P: Components, H: EventQueue>(
 ) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
-    let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
-    let goodputs: Vec<f64> = reported.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
+    let goodputs: Vec<f64> = reported.iter().map(|&i| world.arrived(FlowId(i)) as f64 * 8.0 / span).collect();
     let bottlenecks = Bottlenecks::new(&world, reported, names);
     let fair = fair(&goodputs, &bottlenecks.at);
     let worst_share = goodputs.iter().zip(&fair).map(|(x, mean)| ratio(*x, *mean)).fold(f64::NAN, f64::min);
 
-    let flow = |(k, &i): (usize, &usize)| {
-        let sender = EpId(2 * i as u32);
+    let never = Flow::default();
+    let subject = |k: usize, i: usize| {
+        let id = FlowId(i as u32);
+        let sender = EpId::sender(id);
         let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
-        let flow = &world.flows()[i];
+        let flow = world.flow(id).unwrap_or(&never);
         let done = flow.completed != Time::MAX;
         FlowSubject {
             flows: 1.0,
             counters: flow.counters.clone(),
             view: world.view(sender),
             base: flow.base.as_deref().copied().unwrap_or_default(),
-            arrived: arrived[i],
+            arrived: world.arrived(id),
             span,
             fair: fair[k],
             shares: ratio(goodputs[k], fair[k]),
             after_first: after_first.map_or((0.0, 0), |t| (secs(t[i].mean()) + first.as_secs_f64(), t[i].n)),
             lasted: if done { (u128::from((flow.completed - flow.started).as_ps()), 1) } else { (0, 0) },
-            opened: world.opened(FlowId(i as u32)),
+            opened: world.opened(id),
             voice: call(i).map_or_else(Voice::default, |c| Voice::of(&flow.counters, &c)),
             video: Video::of(flow.counters.playback.as_deref(), now),
         }
@@ -109,25 +110,45 @@ pub fn measure<P: Components, H: EventQueue>(
     let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();
     let mut sums = [0.0; ADDED.len()];
     let mut groups: Vec<GroupSubject> = Vec::new();
-    let subjects = reported.iter().enumerate().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
     let flows = match rows {
-        Rows::Flows => columns(FLOW_METRICS, subjects),
+        Rows::Flows => {
+            let subjects = reported.iter().enumerate().map(|(k, &i)| subject(k, i as usize));
+            columns(FLOW_METRICS, subjects.inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s))))
+        }
         Rows::Groups(count, group) => {
             groups.resize_with(count, GroupSubject::default);
-            let each = reported.iter().zip(&goodputs).zip(&bottlenecks.at);
-            each.zip(subjects).for_each(|(((&i, &goodput), &at), s)| groups[group(i)].add(&s, goodput, at));
+            let mut ended = FlowSubject { span, ..FlowSubject::default() };
+            for (k, &i) in reported.iter().enumerate() {
+                let (goodput, at) = (goodputs[k], bottlenecks.at[k]);
+                if let Some((flow, sum)) = world.ended(FlowId(i)) {
+                    groups[sum].add_ended(flow.arrived, goodput, fair[k], ratio(goodput, fair[k]), at);
+                    // Its rate is no whole number, so it is added in its turn. The other sums of ended flows follow below.
+                    ended.counters.received_bytes = flow.received;
+                    sums[0] += (added[0].value)(&ended);
+                    continue;
+                }
+                let s = subject(k, i as usize);
+                sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(&s));
+                groups[group(i as usize)].add(&s, goodput, at);
+            }
+            for (group, sum) in groups.iter_mut().zip(world.sums()) {
+                group.add_sum(sum, span);
+                let s = FlowSubject::of_sum(sum, span);
+                sums.iter_mut().zip(&added).skip(1).for_each(|(sum, m)| *sum += (m.value)(&s));
+            }
             Columns::new()
         }
     };
     let groups = if groups.is_empty() { Columns::new() } else { group::rows(&groups) };
     let [throughput, received, sent, lost, retransmits, timeouts] = sums;
     let mut tcp_flows = vec![0; world.ports().len()];
-    for i in reported.iter().copied().filter(|&i| is_tcp[i]) {
-        world.passed(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
+    for i in reported.iter().copied().filter(|&i| is_tcp[i as usize]) {
+        world.passed(EpId::sender(FlowId(i))).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
     let mut delay = Summary::default();
-    world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
-    let completed = world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64;
+    let all = || (0..world.flow_count() as u32).filter_map(|i| world.flow(FlowId(i)));
+    all().map(|f| &f.counters).chain(world.sums().iter().map(|s| &s.counters)).for_each(|c| delay.merge(&c.delay));
+    let completed = all().filter(|f| f.completed != Time::MAX).count() as u64 + world.sums().iter().map(|s| s.completion.n).sum::<u64>();
     let radios = if world.channels().is_empty() {
         Columns::new()
     } else {
@@ -144,7 +165,7 @@ pub fn measure<P: Components, H: EventQueue>(
     let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, of_link(i), from, now, span));
     links.extend(radios);
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
-    let (tcp, tcp_at) = (0..reported.len()).filter(|&k| is_tcp[reported[k]]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
+    let (tcp, tcp_at) = (0..reported.len()).filter(|&k| is_tcp[reported[k] as usize]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
     let network = NetworkSubject {
         tcp,
         tcp_at,
@@ -159,7 +180,7 @@ pub fn measure<P: Components, H: EventQueue>(
         lost,
         retransmits,
         timeouts,
-        completed,
+        completed: completed as f64,
         delay,
         goodputs,
     };

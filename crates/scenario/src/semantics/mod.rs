@@ -127,7 +127,7 @@ fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Resu
     }
     Ok(Resolved {
         scenario,
-        expanded: Expanded { nodes, positions, links, channels, flows, controls, groups },
+        expanded: Expanded { nodes, positions, links, channels, flows: flows.into(), controls, groups: groups.into() },
         warnings: s.warnings,
         changes: Vec::new(),
     })

@@ -84,7 +84,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                     *known = END;
                 }
             }
-            // All endpoints count as one.
+            // Ends of routes count as one.
             let on = hop.min(END);
             if last & END == 0 && behind[last as usize].last() != Some(&on) {
                 behind[last as usize].push(on);
