@@ -39,7 +39,7 @@ FILES = {
             """,
         "reports": "first_screen report report_browser browser",
         "runs": """
-            declarations liveness threads reconnect changes outages radiotap simulation listeners top flow_count generated
+            declarations liveness prepared threads reconnect changes outages radiotap simulation listeners top flow_count generated
             groups lessons why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper
             plots_overlays routes topologies trace query series_folder ns2_trace wireless quality
             """,

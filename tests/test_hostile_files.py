@@ -25,11 +25,11 @@ from fairlane.claims.tables import Tables
 from fairlane.cli.described import read_description
 from fairlane.errors import FairlaneError
 from fairlane.graphs import read_graph
+from fairlane.runs.selection import selector
 from fairlane.runs.trace import parse_filter
 from fairlane.script.runner import run_file
 from fairlane.study import read_study
 from fairlane.study.reader import from_option
-from fairlane.study.selection import selector
 from fairlane.tuning.reader import read as read_tune
 
 EXAMPLES = ROOT / "examples"

@@ -14,7 +14,8 @@ from scipy import stats as scipy_stats
 import fairlane as fl
 from conftest import DUMBBELL
 from fairlane.base.format import number
-from fairlane.study import Factor, Level, Selector, Study, StudyResult, StudySpec, load_study, selection, selector
+from fairlane.runs import selection
+from fairlane.study import Factor, Level, Selector, Study, StudyResult, StudySpec, load_study, selector
 from fairlane.study.model import Precision
 
 QUEUES = {"droptail": {"droptail": {"limit": "20p"}}, "red": {"red": {"min": "5p", "max": "15p"}}}

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .runs.partition import Partition
     from .runs.pcap import Pcap
     from .runs.plots.overlay import plot
+    from .runs.prepared import Prepared, PreparedRuns
     from .runs.result import Result, load, run
     from .runs.simulation import Branches, Simulation, start
     from .runs.trace import Trace
@@ -74,6 +75,7 @@ _NAMES = {
     "runs.partition": "Partition",
     "runs.pcap": "Pcap",
     "runs.plots.overlay": "plot",
+    "runs.prepared": "Prepared PreparedRuns",
     "runs.result": "Result load run",
     "runs.simulation": "Branches Simulation start",
     "runs.trace": "Trace",
@@ -101,6 +103,8 @@ __all__ = [
     "Partition",
     "Pcap",
     "PluginError",
+    "Prepared",
+    "PreparedRuns",
     "Qdisc",
     "Report",
     "Result",

@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod interrupt;
 mod live;
+mod prepared;
 mod quantity;
 mod queue;
 #[cfg(unix)]
@@ -35,6 +36,8 @@ mod _core {
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]
+    use super::prepared::Prepared;
+    #[pymodule_export]
     use super::quantity::{quantity, quantity_kind};
     #[pymodule_export]
     use super::queue::{PyPacket, QueueHandle, bench_queue, plugins, register_queue};
@@ -43,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use super::resolved::{Resolved, resolve};
     #[pymodule_export]
-    use super::run::{Run, run, write_series};
+    use super::run::{Run, arrow, run, write_series};
     #[pymodule_export]
     use super::session::{Simulation, event_columns, picoseconds};
     #[pymodule_export]

@@ -5,8 +5,8 @@ use crate::events::{self, Asked};
 use crate::interrupt::interrupt_runs;
 use crate::resolved::Resolved;
 use fairlane_scenario::{
-    CaptureRequest, Captures, Options, Parallel, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Tracing, Wanted,
-    long_table, run_traced, within_run,
+    CaptureRequest, Captures, Options, Parallel, Progress, RunError, RunOutput, SeriesTable, SeriesWriter, Style, Table, Wanted,
+    arrow_table, long_table, run_traced, within_run,
 };
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -65,17 +65,29 @@ pub(crate) fn run(
         Some(true) => Parallel::Always,
         Some(false) => Parallel::Never,
     };
-    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), why };
+    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, metrics: None };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     if here {
-        return run_here(py, &resolved, &options, tracing.as_ref(), progress.map(Bound::unbind));
+        let (outcome, stopped) =
+            on_this_thread(py, progress.map(Bound::unbind), |runs| run_traced(&resolved, &options, tracing.as_ref(), runs));
+        return answer_of(py, stopped, outcome);
     }
+    let (outcome, stopped) = beside(py, progress.as_ref(), move |runs| run_traced(&resolved, &options, tracing.as_ref(), runs))?;
+    answer_of(py, stopped, outcome)
+}
+
+/// Executes runs on another thread; handles signals and reports progress meanwhile. Returns the outcome and the exception that stopped it.
+pub(crate) fn beside<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Progress) -> T + Send + 'static,
+) -> PyResult<(T, Option<PyErr>)> {
     let state = Arc::new(Progress::default());
     let (send, mut receive) = sync_channel(1);
     let runs = state.clone();
     std::thread::spawn(move || {
         // The receiver may be gone.
-        let _ = send.send(run_traced(&resolved, &options, tracing.as_ref(), &runs));
+        let _ = send.send(work(&runs));
     });
     let mut stopped: Option<(PyErr, Instant)> = None;
     let outcome = loop {
@@ -91,7 +103,7 @@ pub(crate) fn run(
             Err(RecvTimeoutError::Timeout) => {}
         }
         stopped = match stopped {
-            None => heartbeat(py, progress.as_ref(), &state).err().map(|e| (e, Instant::now())),
+            None => heartbeat(py, progress, &state).err().map(|e| (e, Instant::now())),
             // C code that does not return: the thread is abandoned, and ends with the process.
             Some((e, since)) if has_plugins() && since.elapsed() > PATIENCE => return Err(e),
             stopped => stopped,
@@ -101,11 +113,11 @@ pub(crate) fn run(
             interrupt_runs(py, state.number());
         }
     };
-    answer_of(py, stopped.map(|(e, _)| e), outcome)
+    Ok((outcome, stopped.map(|(e, _)| e)))
 }
 
 /// True if plug-in queues or congestion controls are registered.
-fn has_plugins() -> bool {
+pub(crate) fn has_plugins() -> bool {
     !fairlane_scenario::plugins().is_empty()
 }
 
@@ -118,14 +130,12 @@ fn answer_of(py: Python<'_>, stopped: Option<PyErr>, outcome: Result<Vec<RunOutp
     }
 }
 
-/// Runs on the calling thread.
-fn run_here(
+/// Executes runs on the calling thread, as [`beside`] does on another.
+pub(crate) fn on_this_thread<T: Send>(
     py: Python<'_>,
-    resolved: &fairlane_scenario::Resolved,
-    options: &Options,
-    tracing: Option<&Tracing>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<Run>> {
+    work: impl FnOnce(&Progress) -> T + Send,
+) -> (T, Option<PyErr>) {
     let stopped = Arc::new(Mutex::new(None));
     let why = stopped.clone();
     let state = Progress::asking(HEARTBEAT, move |state| {
@@ -136,9 +146,9 @@ fn run_here(
         }
         goes_on
     });
-    let outcome = py.detach(|| run_traced(resolved, options, tracing, &state));
+    let outcome = py.detach(|| work(&state));
     let stopped = stopped.lock().ok().and_then(|mut e| e.take());
-    answer_of(py, stopped, outcome)
+    (outcome, stopped)
 }
 
 /// Handles pending signals and reports progress to Python.
@@ -164,6 +174,27 @@ pub(crate) fn write_series(py: Python<'_>, runs: Vec<Bound<'_, Run>>, table: &st
     }
     py.detach(|| file.end())?;
     Ok(true)
+}
+
+/// Returns one table of several runs of a scenario (`flows`, `groups`, `links` or `network`) as an Arrow stream with a seed for each run; `key` names the column of names.
+#[pyfunction]
+pub(crate) fn arrow<'py>(
+    py: Python<'py>,
+    runs: Vec<Bound<'py, Run>>,
+    seeds: Vec<u64>,
+    table: &str,
+    key: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let tables = seeds
+        .into_iter()
+        .zip(&runs)
+        .map(|(seed, run)| run.get().output.table(table).map(|own| (seed, own)).ok_or_else(|| PyKeyError::new_err(table.to_owned())))
+        .collect::<PyResult<Vec<_>>>()?;
+    let stream = py.detach(|| arrow_table(&tables, key));
+    PyBytes::new_with(py, stream.size(), |place| {
+        py.detach(|| stream.write(place));
+        Ok(())
+    })
 }
 
 /// One run: facts as attributes, tables as methods.

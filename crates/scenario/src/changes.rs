@@ -5,6 +5,7 @@
 
 mod targets;
 
+use crate::base::Base;
 use crate::code::Code;
 use crate::components::BuiltIn;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
@@ -12,7 +13,7 @@ use crate::expand::{LinkDir, Member};
 use crate::resolve::resolve;
 use crate::resolved::{Change, Resolved};
 use crate::source::{Format, Node, split};
-use crate::spec::{AtSpec, FlowSpec, Wire};
+use crate::spec::{AtSpec, FlowSpec, Scenario, Wire};
 use fairlane_engine::EventQueue;
 use fairlane_net::{BuildContext, Distribution, FlowId, Observer, PortId, Qdisc, Stuck, Waiting, World};
 use fairlane_queue::Discipline;
@@ -72,6 +73,43 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time)
         }
     }
     resolve(&tree.to_string(), "the network", Format::Json, sets)
+}
+
+/// The scenario of a running network, ready for the next change of its links.
+#[derive(Clone, Debug)]
+pub(crate) struct Current {
+    state: Arc<Resolved>,
+    base: Arc<Base>,
+}
+
+impl Current {
+    /// Prepares a state; none if it cannot be read back.
+    pub(crate) fn new(state: Arc<Resolved>) -> Option<Self> {
+        let mut tree = state.to_json();
+        tree.as_object_mut()?.remove("at");
+        let mut base = Base::new(&tree.to_string(), "the network", Format::Json).ok()?;
+        base.prepare(&[]).ok()?;
+        Some(Self { state, base: Arc::new(base) })
+    }
+    /// True if it belongs to this state.
+    pub(crate) fn is(&self, state: &Resolved) -> bool {
+        std::ptr::eq(&*self.state, state)
+    }
+    /// True if these are values of links, which it can change.
+    pub(crate) fn takes(state: &Resolved, sets: &[(String, String)]) -> bool {
+        let known = |name: &str| state.link_directions().iter().any(|l| l.name == name);
+        let is_link = |path: &str| split(path).is_some_and(|keys| keys.len() > 2 && keys[0].0 == "links" && known(&keys[1].0));
+        sets.iter().all(|(path, _)| is_link(path))
+    }
+    /// Returns the scenario with other values of links, as [`next_state`] does; none if something is wrong.
+    pub(crate) fn next(&self, sets: &[(String, String)]) -> Option<Self> {
+        let base = self.base.replaced(sets)?;
+        Some(Self { state: base.resolution()?, base: Arc::new(base) })
+    }
+    /// The scenario.
+    pub(crate) fn state(&self) -> &Arc<Resolved> {
+        &self.state
+    }
 }
 
 /// Computes and checks the state after each change of a scenario.
@@ -165,9 +203,11 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
             spec(name, a, b)?;
         }
     }
-    let (a, b) = (frame(now), frame(next));
-    if let Some(key) = keys(&a, &b).into_iter().find(|k| a.get(k) != b.get(k)) {
-        return Err(Refused::never(key));
+    if !same_frame(now, next) {
+        let (a, b) = (frame(now), frame(next));
+        if let Some(key) = keys(&a, &b).into_iter().find(|k| a.get(k) != b.get(k)) {
+            return Err(Refused::never(key));
+        }
     }
     for (a, b) in now.flow_members().iter().zip(next.flow_members()) {
         times(a, b, time)?;
@@ -179,6 +219,38 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
     } else {
         Err(Refused::never("topology"))
     }
+}
+
+/// True if the parts that are not compared one by one are equal.
+fn same_frame(now: &Resolved, next: &Resolved) -> bool {
+    let Scenario {
+        name: _,
+        description: _,
+        topology: _,
+        links: _,
+        at: _,
+        flows,
+        duration,
+        warmup,
+        seed,
+        sample,
+        report,
+        routing,
+        route_by,
+        reroute,
+        nodes,
+        positions,
+        wireless,
+        control,
+    } = &now.scenario;
+    let b = &next.scenario;
+    let ends = |r: &Resolved| r.link_directions().iter().map(|l| (l.name.clone(), l.from(), l.to())).collect::<Vec<_>>();
+    (duration, warmup, seed, sample, report) == (&b.duration, &b.warmup, &b.seed, &b.sample, &b.report)
+        && (routing, route_by, reroute, nodes, positions) == (&b.routing, &b.route_by, &b.reroute, &b.nodes, &b.positions)
+        && (wireless, control) == (&b.wireless, &b.control)
+        && flows.keys().eq(b.flows.keys())
+        && now.expanded.nodes == next.expanded.nodes
+        && ends(now) == ends(next)
 }
 
 /// The scenario without the parts that are compared one by one.
@@ -201,7 +273,7 @@ fn keys(a: &Value, b: &Value) -> Vec<String> {
 
 /// Checks the changes of a link.
 fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<(), Refused> {
-    if a.wire == b.wire || a.name != b.name {
+    if Arc::ptr_eq(&a.wire, &b.wire) || a.wire == b.wire || a.name != b.name {
         return Ok(());
     }
     let (at, (old, new)) = (|key: &str| format!("links.{}.{key}", a.name.trim_end_matches(".reverse")), (&*a.wire, &*b.wire));
@@ -251,6 +323,9 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
 
 /// Checks the changes of a group of flows.
 fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
+    if a == b {
+        return Ok(());
+    }
     let mut rest = b.clone();
     (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
     if rest.count != a.count {

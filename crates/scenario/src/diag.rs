@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most findings that are listed; further ones are only counted, because one mistake in a long list causes thousands.
 pub const MOST_REPORTED: usize = 20;
@@ -26,7 +26,7 @@ pub struct Span {
 #[derive(Clone, Debug)]
 struct Source {
     name: String,
-    text: String,
+    text: Arc<str>,
     /// True for a command-line option, which has no line numbers.
     option: bool,
 }
@@ -39,6 +39,12 @@ pub struct Sources {
     notes: Mutex<Vec<String>>,
 }
 
+impl Clone for Sources {
+    fn clone(&self) -> Self {
+        Self { list: self.list.clone(), notes: Mutex::new(self.notes()) }
+    }
+}
+
 impl Sources {
     /// Adds the text of a file and returns its number.
     pub fn add_file(&mut self, name: &str, text: &str) -> u32 {
@@ -49,7 +55,7 @@ impl Sources {
         self.add(&format!("--set {text}"), text, true)
     }
     fn add(&mut self, name: &str, text: &str, option: bool) -> u32 {
-        self.list.push(Source { name: name.to_owned(), text: text.to_owned(), option });
+        self.list.push(Source { name: name.to_owned(), text: text.into(), option });
         self.list.len() as u32 - 1
     }
 
@@ -90,7 +96,7 @@ impl Sources {
         let mut d = Diagnostic { code, path: path.to_owned(), message, help, key, ..Diagnostic::default() };
         let Some(source) = self.list.get(span.source as usize) else { return d };
         d.file.clone_from(&source.name);
-        let text = source.text.as_str();
+        let text = &*source.text;
         let start = floor_char(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |i| start + i);

@@ -3,6 +3,8 @@
 //! [`resolve()`] reads a text into a tree with source places, checks it against the schema of the parameter structs, expands it and
 //! checks it as a whole. The result is [`Resolved`], with every parameter written out.
 
+mod arrow;
+mod base;
 mod bench;
 mod build;
 mod capture;
@@ -25,6 +27,7 @@ mod metrics;
 mod mobility;
 mod parallel;
 mod plugin;
+mod points;
 mod probes;
 mod progress;
 mod registry;
@@ -47,6 +50,8 @@ mod topology;
 mod trace;
 mod traffic_matrix;
 
+pub use arrow::arrow_table;
+pub use base::Base;
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
@@ -61,6 +66,7 @@ pub use dynamic::{DynApp, DynEndpoint, DynQdisc};
 pub use endpoint::AnyEndpoint;
 pub use expand::{ControlAt, Expanded, Group, Hop, LinkDir, Member, Positions, Shared, Transport};
 pub use fairlane_net::Waiting;
+pub use fairlane_trace::ArrowStream;
 pub use fairlane_trace::capture_import;
 pub use fairlane_trace::events::{Format as TraceFormat, columns as event_columns};
 pub use fairlane_trace::pcapng::Style;
@@ -71,6 +77,7 @@ pub use long_table::{Wanted, long_table};
 pub use metrics::*;
 pub use parallel::{Parallel, partition};
 pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, take_fault};
+pub use points::{PointError, PointMetric, PointRun, PointValues, run_points, run_points_whole};
 pub use progress::Progress;
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use registry_entry::Listed;

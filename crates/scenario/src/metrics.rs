@@ -10,7 +10,7 @@ mod quality;
 
 pub use bottleneck::jain;
 pub use group::{GroupSubject, Pooled};
-pub use measure::{Columns, Measured, Rows, measure};
+pub use measure::{Columns, Keep, Measured, Rows, measure};
 
 use bottleneck::fairness;
 

@@ -7,7 +7,7 @@ use crate::code::{Code, Warning};
 use crate::components::BuiltIn;
 use crate::expand::{Group, Hop, LinkDir, Member};
 use crate::limits;
-use crate::metrics::{Columns, Rows, measure};
+use crate::metrics::{Columns, Keep, Rows, measure};
 use crate::parallel::{self, Parallel};
 use crate::plugin::{on_thread, take_fault};
 use crate::probes::{Probes, Watching};
@@ -48,6 +48,8 @@ pub struct Options {
     pub captures: Captures,
     /// True to report the limits of flows, with the loop compiled for observers.
     pub why: bool,
+    /// The only metrics to compute, as pairs of table and metric; none: all.
+    pub metrics: Option<Vec<(String, String)>>,
 }
 
 impl Options {
@@ -64,6 +66,14 @@ pub struct Table {
     pub text: Vec<(&'static str, Vec<Name>)>,
     /// Number columns.
     pub numbers: Columns,
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        let text = self.text.first().map(|(_, values)| values.len());
+        text.or_else(|| self.numbers.first().map(|(_, values)| values.len())).unwrap_or(0)
+    }
 }
 
 /// Result of one run.
@@ -101,6 +111,19 @@ pub struct RunOutput {
     pub why: Option<serde_json::Value>,
 }
 
+impl RunOutput {
+    /// Returns a table by name: `flows`, `groups`, `links` or `network`.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        match name {
+            "flows" => Some(&self.flows),
+            "groups" => Some(&self.groups),
+            "links" => Some(&self.links),
+            "network" => Some(&self.network),
+            _ => None,
+        }
+    }
+}
+
 thread_local! {
     /// Number of the set of runs that this thread executes; 0 for none.
     static RUNS: Cell<u64> = const { Cell::new(0) };
@@ -132,39 +155,72 @@ pub fn run_traced(
     options.captures.check(scenario)?;
     limits::check(scenario, options.why)?;
     tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
+    let done = on_threads(options.seeds.len(), options.threads, progress, |run| {
+        let seed = options.seeds[run];
+        let watch = Watch {
+            hop_probe: options.hop_probe,
+            why: options.why,
+            captures: &options.captures,
+            tracing,
+            run,
+            threads: options.inside(),
+            parts: options.parts,
+            keep: options.metrics.as_deref(),
+        };
+        unpanicked(seed, || run_one(scenario, seed, watch, progress))
+    })?;
+    // All runs succeeded: files get their final names.
+    let mut outputs = Vec::with_capacity(done.len());
+    for Done { output, written } in done {
+        if let Some(written) = written {
+            written.put_in_place().map_err(CaptureError::write)?;
+        }
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// Executes a run; a panic, which only a defect in a model can cause, is its error.
+fn unpanicked<T>(seed: u64, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(Err(RunError::Panicked { seed }))
+}
+
+/// Executes a plain run of a scenario among others: on the calling thread, without observers.
+pub(crate) fn run_single(scenario: &Resolved, seed: u64, keep: Keep<'_>, progress: &Progress) -> Result<RunOutput, RunError> {
+    let captures = Captures::default();
+    let (parts, captures) = (Parallel::Never, &captures);
+    let watch = Watch { hop_probe: false, why: false, captures, tracing: None, run: 0, threads: 1, parts, keep };
+    unpanicked(seed, || run_one(scenario, seed, watch, progress)).map(|done| done.output)
+}
+
+/// Executes numbered runs on at most this many threads and returns their results in order. The first error that is not a stop ends all.
+pub(crate) fn on_threads<T: Send>(
+    runs: usize,
+    threads: usize,
+    progress: &Progress,
+    run: impl Fn(usize) -> Result<T, RunError> + Sync,
+) -> Result<Vec<T>, RunError> {
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<T, RunError>>>> = (0..runs).map(|_| Mutex::new(None)).collect();
     let work = || {
         on_thread(|| {
             as_run(progress.number(), || {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&seed) = options.seeds.get(i) else { break };
-                    let work = std::panic::AssertUnwindSafe(|| {
-                        let watch = Watch {
-                            hop_probe: options.hop_probe,
-                            why: options.why,
-                            captures: &options.captures,
-                            tracing,
-                            run: i,
-                            threads: options.inside(),
-                            parts: options.parts,
-                        };
-                        run_one(scenario, seed, watch, progress)
-                    });
-                    let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
+                    let Some(slot) = results.get(i) else { break };
+                    let result = run(i);
                     if result.is_err() {
                         progress.stop();
                     }
                     progress.finished.fetch_add(1, Ordering::Relaxed);
-                    if let Ok(mut slot) = results[i].lock() {
+                    if let Ok(mut slot) = slot.lock() {
                         *slot = Some(result);
                     }
                 }
             });
         });
     };
-    match options.threads.clamp(1, options.seeds.len().max(1)) {
+    match threads.clamp(1, runs.max(1)) {
         // Another thread would have its own allocator memory, next to the memory that this one would free.
         1 => work(),
         threads => std::thread::scope(|scope| {
@@ -179,16 +235,7 @@ pub fn run_traced(
     if let Some(e) = cause {
         return Err(e);
     }
-    let done = results.into_iter().collect::<Result<Vec<Done>, RunError>>()?;
-    // All runs succeeded: files get their final names.
-    let mut outputs = Vec::with_capacity(done.len());
-    for Done { output, written } in done {
-        if let Some(written) = written {
-            written.put_in_place().map_err(CaptureError::write)?;
-        }
-        outputs.push(output);
-    }
-    Ok(outputs)
+    results.into_iter().collect()
 }
 
 /// Output of one run.
@@ -209,6 +256,7 @@ struct Watch<'a> {
     /// Most threads of the run.
     threads: usize,
     parts: Parallel,
+    keep: Keep<'a>,
 }
 
 impl Watch<'_> {
@@ -278,10 +326,10 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
         }
     }
     match (short, slots) {
-        (true, 0..SOME_SLOTS) => run_plain::<events::Few>(scenario, setup, progress),
-        (true, SOME_SLOTS..MANY_SLOTS) => run_plain::<events::Some>(scenario, setup, progress),
-        (true, _) => run_plain::<events::Many>(scenario, setup, progress),
-        (false, _) => run_plain::<AnyEvents>(scenario, setup, progress),
+        (true, 0..SOME_SLOTS) => run_plain::<events::Few>(scenario, setup, watch.keep, progress),
+        (true, SOME_SLOTS..MANY_SLOTS) => run_plain::<events::Some>(scenario, setup, watch.keep, progress),
+        (true, _) => run_plain::<events::Many>(scenario, setup, watch.keep, progress),
+        (false, _) => run_plain::<AnyEvents>(scenario, setup, watch.keep, progress),
     }
 }
 
@@ -303,25 +351,30 @@ impl Setup {
 
 /// Executes one run without observers, with a given event queue. The queue affects the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, progress: &Progress) -> Result<RunOutput, RunError> {
-    run_plain::<H>(scenario, Setup::new(scenario, seed, Build::WhenTheyBegin), progress).map(|done| done.output)
+    run_plain::<H>(scenario, Setup::new(scenario, seed, Build::WhenTheyBegin), None, progress).map(|done| done.output)
 }
 
-fn run_plain<H: EventQueue>(scenario: &Resolved, Setup { seed, clock, parts }: Setup, progress: &Progress) -> Result<Done, RunError> {
+fn run_plain<H: EventQueue>(
+    scenario: &Resolved,
+    Setup { seed, clock, parts }: Setup,
+    keep: Keep<'_>,
+    progress: &Progress,
+) -> Result<Done, RunError> {
     let world = parts.build::<H>()?;
-    run_world(scenario, seed, world, clock.seconds(), progress)
+    run_world((scenario, seed), world, clock.seconds(), keep, progress)
 }
 
 /// Runs a world without observers.
 fn run_world<H: EventQueue>(
-    scenario: &Resolved,
-    seed: u64,
+    (scenario, seed): (&Resolved, u64),
     mut world: World<BuiltIn, H>,
     setup_s: f64,
+    keep: Keep<'_>,
     progress: &Progress,
 ) -> Result<Done, RunError> {
     let clock = CpuClock::start();
     drive(scenario, seed, &mut world, &mut (), progress)?;
-    Ok(Done { output: finish(scenario, seed, world, None, clock.seconds(), setup_s), written: None })
+    Ok(Done { output: finish(scenario, seed, world, None, (clock.seconds(), setup_s), keep), written: None })
 }
 
 /// A run that was to be cut.
@@ -337,11 +390,11 @@ fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, f
     let world = parts.build::<H>()?;
     let done = match parallel::cut(scenario, seed, &world, watch.parts, watch.threads) {
         None if !fits => return Ok(Cut::Not(clock)),
-        None => run_world(scenario, seed, world, clock.seconds(), progress)?,
+        None => run_world((scenario, seed), world, clock.seconds(), watch.keep, progress)?,
         Some(cut) => {
             let setup_s = clock.seconds();
             let (world, cpu_s) = parallel::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
-            Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None }
+            Done { output: finish(scenario, seed, world, None, (cpu_s, setup_s), watch.keep), written: None }
         }
     };
     Ok(Cut::Done(Box::new(done)))
@@ -371,7 +424,7 @@ fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     let now = world.now();
-    let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), (cpu_s, setup_s), watch.keep);
     output.why = probes.why.take().map(|w| limits::report(w, scenario, seed, now));
     Ok(Done { output, written })
 }
@@ -382,11 +435,11 @@ fn finish<H: EventQueue>(
     seed: u64,
     mut world: World<BuiltIn, H>,
     after_first: Option<&[Summary]>,
-    cpu_s: f64,
-    setup_s: f64,
+    (cpu_s, setup_s): (f64, f64),
+    keep: Keep<'_>,
 ) -> RunOutput {
     world.retire();
-    output(scenario, seed, world, after_first, cpu_s, setup_s)
+    output(scenario, seed, world, after_first, (cpu_s, setup_s), keep)
 }
 
 fn drive<H: EventQueue>(
@@ -425,8 +478,8 @@ pub(crate) fn output<H: EventQueue>(
     seed: u64,
     mut world: World<BuiltIn, H>,
     after_first: Option<&[Summary]>,
-    cpu_s: f64,
-    setup_s: f64,
+    (cpu_s, setup_s): (f64, f64),
+    keep: Keep<'_>,
 ) -> RunOutput {
     let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
@@ -456,7 +509,7 @@ pub(crate) fn output<H: EventQueue>(
     let (fingerprint, events, packet_hops, peak_packets) = (world.fingerprint(), world.events(), world.packet_hops(), world.packets_peak());
     let names: Vec<Name> = links.iter().map(|l| l.name.clone()).collect();
     let call = |i: usize| groups[flows[i].group_index].call();
-    let measured = measure(world, &reported, &names, &is_tcp, after_first, &call, rows);
+    let measured = measure(world, &reported, &names, &is_tcp, after_first, &call, rows, keep);
     let of = |text: fn(&Member) -> Name| reported.iter().map(|&i| text(&flows[i as usize])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
         let node = |end: fn(&Member) -> NodeId| {

@@ -37,6 +37,11 @@ impl Timeline {
         self.state.as_deref().unwrap_or(scenario)
     }
 
+    /// Current scenario, shared.
+    pub(crate) fn shared(&self, scenario: &Arc<Resolved>) -> Arc<Resolved> {
+        self.state.as_ref().unwrap_or(scenario).clone()
+    }
+
     /// Time of the next stop, at most `end`.
     fn next(&self, end: Time) -> Time {
         let warm = if self.warm { Time::MAX } else { self.warmup };

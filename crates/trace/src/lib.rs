@@ -1,5 +1,6 @@
 //! Observers: optional probes, event tables, time series files, packet capture and animations.
 
+mod arrow;
 pub mod capture_file;
 pub mod capture_import;
 pub mod events;
@@ -12,6 +13,7 @@ pub mod scene;
 mod series;
 mod varint;
 
+pub use arrow::{ArrowStream, ArrowValues};
 pub use hop_delay::HopDelay;
 pub use long_table::{LongTable, Of, Subjects};
 pub use series::SeriesFile;

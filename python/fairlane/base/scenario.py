@@ -105,17 +105,28 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
     return path, value
 
 
-def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
-    """Checks a scenario file or network and returns it for the core; raises `ScenarioError`."""
+def checked_pairs(sets: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Returns values by path as the core takes them; raises `InputError` if one is not text."""
+    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
+    for path, value in pairs:
+        check_text(f"{path}={value}", "a value that is set")
+    return pairs
+
+
+def source_of(scenario: str | PathLike[str] | Built) -> tuple[str, str, str]:
+    """Returns text, displayed name and format of a scenario file or network."""
     if isinstance(scenario, Built):
         text, name, form = scenario.to_toml(), getattr(scenario, "shown", "<network>"), getattr(scenario, "form", "toml")
     else:
         text, name, form = read_scenario(scenario)
-    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
     check_text(text, name)
-    for path, value in pairs:
-        check_text(f"{path}={value}", "a value that is set")
-    return _core.resolve(text, name, form, pairs)
+    return text, name, form
+
+
+def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
+    """Checks a scenario file or network and returns it for the core; raises `ScenarioError`."""
+    text, name, form = source_of(scenario)
+    return _core.resolve(text, name, form, checked_pairs(sets))
 
 
 def resolve(

@@ -17,9 +17,9 @@ from ..errors import FairlaneError, FolderError
 from ..runs.fairness import competitors
 from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
+from ..runs.selection import within_of
 from ..stats import Range
 from ..study import StudyResult, load_study
-from ..study.selection import within_of
 from .existing import kind_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -60,13 +60,17 @@ class ResultData:
         return {k: v for k, v in tree.items() if k not in ("expanded", "warnings")}
 
     @classmethod
-    def from_runs(cls, scenario: dict[str, Any] | _core.Resolved, runs: list[Any]) -> Self:
-        """Builds a result from the runs that `_core.run` returned."""
+    def from_runs(cls, scenario: dict[str, Any] | _core.Resolved, runs: list[_core.Run], seeds: Sequence[int] | None = None) -> Self:
+        """Builds a result from the runs that `_core.run` returned; `seeds`: numbers to use instead of their seeds."""
         from .tables import Tables
 
-        facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
-        info = [{**{k: getattr(r, k) for k in facts}, "warnings": [ScenarioWarning(text, code) for code, text in r.warnings]} for r in runs]
-        result = cls(scenario, info, Tables(runs))
+        numbers = [r.seed for r in runs] if seeds is None else list(seeds)
+        facts = ("fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
+        info = [
+            {"seed": n, **{k: getattr(r, k) for k in facts}, "warnings": [ScenarioWarning(text, code) for code, text in r.warnings]}
+            for n, r in zip(numbers, runs, strict=True)
+        ]
+        result = cls(scenario, info, Tables(runs, numbers))
         result._why = [r.why() for r in runs]
         return result
 

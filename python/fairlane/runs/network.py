@@ -20,6 +20,7 @@ from ..settings import Duration, FlowSettings, LinkSettings, NetworkSettings, Ra
 
 if TYPE_CHECKING:
     from .partition import Partition
+    from .prepared import Prepared
     from .result import Result, RunOptions
     from .simulation import Simulation
 
@@ -252,6 +253,13 @@ class Network(Builders):
         from .result import run_of
 
         return run_of(self, seeds, options)
+
+    def prepare(self, vary: str | Iterable[str] = ()) -> Prepared:
+        """Checks this network once, for many runs with other values of the paths in `vary` (default: any); see `fairlane.Prepared`."""
+        from ..base.scenario import source_of
+        from .prepared import Prepared
+
+        return Prepared(*source_of(self), vary)
 
     def partition(self, seed: int | None = None, *, threads: int | None = None) -> Partition:
         """Returns how a run is partitioned for several threads, or why it is not; see `fairlane.Partition`.

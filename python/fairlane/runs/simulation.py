@@ -308,7 +308,7 @@ class Branches(Sequence[Simulation]):
         """Returns the results so far, one run per branch; `seed` is the number of the branch."""
         parts = [s._core.result() for s in self._sims]
         numbers = [s.number if s.number is not None else i for i, s in enumerate(self._sims, 1)]
-        return Result.from_runs(parts[0][0], [_Numbered(run, n) for n, (_, run) in zip(numbers, parts, strict=True)])
+        return Result.from_runs(parts[0][0], [run for _, run in parts], numbers)
 
     def compare(self, other: Branches) -> BranchComparison:
         """Compares two equal sets of branches, pair by pair, metric by metric; see `BranchComparison`."""
@@ -327,16 +327,6 @@ class Branches(Sequence[Simulation]):
 
     def __repr__(self) -> str:
         return f"Branches({len(self)} of seed {self._sims[0].seed} at {self._sims[0].time:g} s)"
-
-
-class _Numbered:
-    """Run with the number of its branch instead of the seed."""
-
-    def __init__(self, run: _core.Run, number: int) -> None:
-        self._run, self.seed = run, number
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._run, name)
 
 
 def _text(time: Duration | str | None) -> str | None:

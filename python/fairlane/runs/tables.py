@@ -91,9 +91,9 @@ class _ResultTables(Mapping[str, "pl.DataFrame"]):
 class Tables(_ResultTables):
     """Tables of all runs: the core's columns, copied on first access, and replaced by a polars frame where one is asked for."""
 
-    def __init__(self, runs: list[Any]) -> None:
+    def __init__(self, runs: list[_core.Run], seeds: list[int]) -> None:
         self._runs = runs
-        self._seeds = [r.seed for r in runs]
+        self._seeds = seeds
         self._known = names_of("groups" if runs and runs[0].groups() else "flows")
         self._columns: dict[str, list[Columns]] = {}
         self._frames: dict[str, pl.DataFrame] = {}
@@ -104,8 +104,8 @@ class Tables(_ResultTables):
             if name not in self._known:
                 raise KeyError(name)
             need("tables")
-            self._frames[name] = _frame(self._seeds, self._of(name))
-            del self._columns[name]
+            self._frames[name] = _frame(self._seeds, self._of(name)) if name in SERIES else _batch(self._runs, self._seeds, name)
+            self._columns.pop(name, None)
         return self._frames[name]
 
     def columns(self, name: str) -> list[Columns]:
@@ -220,6 +220,14 @@ def _columns_of(run: Any, table: str) -> Columns:
         return _Series(run.names(table), partial(run.column, table))
     own = _OWN_NAME.get(table, {})
     return {own.get(c, c): v for c, v in getattr(run, table)().items()}
+
+
+def _batch(runs: list[_core.Run], seeds: list[int], table: str) -> pl.DataFrame:
+    """Returns the rows of all runs as the core writes them: one Arrow batch."""
+    import polars as pl
+
+    key = _OWN_NAME.get(table, {}).get("name", "name")
+    return pl.read_ipc_stream(_core.arrow(runs, seeds, table, key)) if runs else pl.DataFrame()
 
 
 def _frame(seeds: list[int], runs: list[Columns]) -> pl.DataFrame:

@@ -1,9 +1,9 @@
 """Studies: a base scenario, factors, replications; every run computed once and kept, statistics over all of them."""
 
+from ..runs.selection import selector
 from .model import Factor, Level, Selector, StudySpec
 from .reader import read_study
 from .result import StudyResult, load_study
-from .selection import selector
 from .study import Study
 from .verification import Verified, verify
 

@@ -17,10 +17,10 @@ import polars as pl
 from ..base.format import scale
 from ..look import theme
 from ..look.charts import end_labels
+from ..runs.selection import within_of
 from ..stats import ANY, Interval, Range, interval
 from . import frames, labels
 from .model import Factor, Label, PlotSpec
-from .selection import within_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ import polars as pl
 
 from .. import stats
 from ..errors import FairlaneError, suggest
+from ..runs.selection import within_of
 from . import frames, labels
 from .model import Label, Selector
-from .selection import within_of
 from .settings import SETTING
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from .. import _core
 from ..base.paths import split
 from ..errors import FairlaneError, ScenarioError
-from . import selection
+from ..runs import selection
 from .diagnostics import MOST, Place, Troubles, near, whole
 from .model import Combination, Factor, Level, Selector, StudySpec
 
@@ -67,9 +67,23 @@ def pairs_of(sets: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
     return [(path, level_text(value)) for path, value in sets]
 
 
-def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
-    """The base scenario of a study with its own changes and then these, every parameter filled in; raises `ScenarioError`."""
-    resolved = _core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets)))
+def prepared_base(spec: StudySpec) -> _core.Prepared | None:
+    """The base scenario of a study with its own changes, read once for all combinations; None if it cannot be read."""
+    try:
+        return _core.Prepared(spec.base, spec.base_name, spec.base_format, pairs_of(spec.sets))
+    except ScenarioError:
+        return None
+
+
+def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = (), prepared: _core.Prepared | None = None) -> dict[str, Any]:
+    """The base scenario of a study with its own changes and then these, every parameter filled in; raises `ScenarioError`.
+
+    `prepared`: what `prepared_base` returned for the study.
+    """
+    if prepared is None:
+        resolved = _core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets)))
+    else:
+        resolved = prepared.resolve(pairs_of(sets))
     tree: dict[str, Any] = json.loads(resolved.json())
     return tree
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.document import finite
+from ..runs.selection import unit_of
 from .contrast import explained
 from .model import StudySpec
 from .one_run import engine
-from .selection import unit_of
 
 if TYPE_CHECKING:
     from .analysis import StudyAnalysis

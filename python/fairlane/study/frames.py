@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..base.metrics import metrics_in
-from . import selection
+from ..runs import selection
 from .settings import SETTING, opens_of
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, NamedTuple
 
+from ..runs.selection import Selector as Selector
+
 Label = str | int | float | bool
 """How a level of a factor is called in tables: text, or a number that plots can use as a coordinate."""
 
@@ -39,24 +41,6 @@ class Factor:
     """Paths of the values that vary."""
     place: tuple[str, ...] = ()
     """Keys that lead to the factor in the study file."""
-
-
-@dataclass(frozen=True)
-class Selector:
-    """A number of a run by name; see `fairlane.study.selection`."""
-
-    text: str
-    """The metric as written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
-    label: str
-    """The column of tables."""
-    table: str
-    name: str
-    """A flow, a group of flows, a link's direction; "" for the network."""
-    metric: str
-    aggregate: str = "mean"
-    """Over the members of a group: mean, sum, min, max or jain."""
-    place: tuple[str, ...] = ()
-    """Keys that lead to it in the study file."""
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from .. import _core
 from ..base.cores import available_threads
 from ..base.threads import Pool
 from ..errors import ScenarioError
-from . import plan_file, selection
-from .diagnosis import Diagnosis, check_metrics, resolve_base, same_combinations
+from ..runs import selection
+from . import plan_file
+from .diagnosis import Diagnosis, check_metrics, prepared_base, resolve_base, same_combinations
 from .model import Combination, Label, Level, PlugIn, StudySpec, Task, Wanted
 from .one_run import engine, key_of, planned
 from .settings import SETTING
@@ -149,10 +151,11 @@ def _resolve_all(spec: StudySpec, all_indices: list[tuple[int, ...]], progress: 
     """The combinations of these combinations of levels; raises what is wrong with any of them."""
     combinations: list[Combination] = []
     diagnosis = Diagnosis(spec)
+    prepared = prepared_base(spec)
     with Pool(available_threads()) as pool:
         for start in range(0, len(all_indices), _CHUNK):
             part = all_indices[start : start + _CHUNK]
-            made = pool.map(lambda i, c: _try(spec, i, c), range(start, start + len(part)), part)
+            made = pool.map(lambda i, c: _try(spec, i, c, prepared), range(start, start + len(part)), part)
             for indices, answer in zip(part, made, strict=True):
                 if isinstance(answer, Combination):
                     combinations.append(answer)
@@ -181,9 +184,9 @@ def _sample(sizes: list[int], more: int = _PROBES) -> Iterator[tuple[int, ...]]:
         yield tuple(reversed(out))
 
 
-def resolve_combination(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Combination:
-    """One combination of levels, resolved; raises `ScenarioError`."""
-    tree = resolve_base(spec, (s for level in levels for s in level.sets))
+def resolve_combination(spec: StudySpec, index: int, levels: tuple[Level, ...], prepared: _core.Prepared | None = None) -> Combination:
+    """One combination of levels, resolved; raises `ScenarioError`. `prepared`: what `prepared_base` returned for the study."""
+    tree = resolve_base(spec, (s for level in levels for s in level.sets), prepared)
     return combination_of(tree, index, {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)})
 
 
@@ -214,9 +217,9 @@ def _layout(flows: tuple[tuple[str, str], ...], links: tuple[str, ...]) -> tuple
     return {g: tuple(members) for g, members in groups.items()}, links
 
 
-def _try(spec: StudySpec, index: int, indices: tuple[int, ...]) -> Combination | ScenarioError:
+def _try(spec: StudySpec, index: int, indices: tuple[int, ...], prepared: _core.Prepared | None) -> Combination | ScenarioError:
     try:
-        return resolve_combination(spec, index, tuple(f.levels[k] for f, k in zip(spec.factors, indices, strict=True)))
+        return resolve_combination(spec, index, tuple(f.levels[k] for f, k in zip(spec.factors, indices, strict=True)), prepared)
     except ScenarioError as e:
         return e
 

@@ -20,7 +20,7 @@ from ..base.paths import join, split
 from ..base.scenario import read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
-from . import selection
+from ..runs import selection
 from .diagnostics import Place, Troubles
 from .display import read_plots, read_precision
 from .factors import RESERVED, Reader, is_table_of_factor, name_all

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from ..runs import selection
 from ..stats import verdict
-from . import selection
 from .model import Combination, Precision, Selector, StudySpec
 from .store import Store
 

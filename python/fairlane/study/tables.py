@@ -11,11 +11,11 @@ import polars as pl
 
 from ..base.extras import need
 from ..errors import FairlaneError, suggest
+from ..runs.selection import unit_of, within_of
 from ..runs.tables import missing_table
 from ..stats import interval
 from . import frames
 from .model import Combination, Factor, Selector, StudySpec
-from .selection import unit_of, within_of
 from .settings import SETTING
 from .store import Store
 

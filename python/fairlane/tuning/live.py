@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..look.web_charts import Chart as Live
 from ..look.web_charts import Line
+from ..runs.selection import within_of
 from ..stats import interval
-from ..study.selection import within_of
 from .model import Objective, Trial
 from .plots import MOST_PANELS, WIDE, Front
 

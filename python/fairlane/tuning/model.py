@@ -32,7 +32,7 @@ class Objective:
     @property
     def unit(self) -> str:
         """The metric's unit."""
-        from ..study.selection import unit_of
+        from ..runs.selection import unit_of
 
         return unit_of(self.selector)
 

@@ -13,8 +13,8 @@ from .. import stats
 from ..base.format import number, quantity, scale
 from ..base.literals import quantity as quantity_of
 from ..base.toml import value as as_toml
+from ..runs.selection import unit_of
 from ..stats import Interval, interval
-from ..study.selection import unit_of
 from . import score
 from .model import Objective, Trial, TuneSpec
 
@@ -155,7 +155,7 @@ class TuneOutcome:
 
     def ranges(self) -> dict[str, stats.Range]:
         """The possible values of each."""
-        from ..study.selection import within_of
+        from ..runs.selection import within_of
 
         selectors = [o.selector for o in self.spec.objectives] + [c.selector for c in self.spec.constraints]
         return {s.label: within_of(s) for s in selectors}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import scale
 from ..look import theme
+from ..runs.selection import within_of
 from ..stats import interval
-from ..study.selection import within_of
 from .model import Objective, Trial
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ..base.paths import split
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
-from ..study import selection
+from ..runs import selection
 from ..study.diagnosis import resolve_base
 from ..study.model import Combination, Level, Selector, StudySpec
 from ..study.plan import resolve_combination

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from ..study import selection
+from ..runs import selection
 from ..study.model import Combination, Selector
 from .model import Objective, Over, Trial, TuneSpec
 

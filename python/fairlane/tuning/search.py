@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ScenarioError
+from ..study.diagnosis import prepared_base
 from ..study.model import Combination, Level, Outcome, Task
 from ..study.plan import Plan, resolve_combination
 from ..study.store import Store
@@ -66,6 +67,7 @@ class Search:
         self.store = store
         self.plan = Plan(spec.study, [])
         self._combinations = 0
+        self._prepared = prepared_base(spec.study)
         self.trials: list[Trial] = []
         self.chosen: Trial | None = None
         self.scale: score.Scale = {}
@@ -137,9 +139,8 @@ class Search:
             try:
                 # The plan knows combinations by their index.
                 self._combinations += 1
-                combinations.append(
-                    resolve_combination(self.spec.study, self._combinations, (Level("", (*scenario.sets, (self.spec.path, trial.queue))),))
-                )
+                level = Level("", (*scenario.sets, (self.spec.path, trial.queue)))
+                combinations.append(resolve_combination(self.spec.study, self._combinations, (level,), self._prepared))
             except ScenarioError as e:
                 first = e.diagnostics[0]["message"] if e.diagnostics else str(e).splitlines()[0]
                 trial.error = f"not valid: {first}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import number, quantity
 from ..base.toml import value as as_toml
 from ..look.sheet import Sheet, Words
+from ..runs.selection import unit_of, within_of
 from ..stats import interval
-from ..study.selection import unit_of, within_of
 from .outcome import goal_words
 
 if TYPE_CHECKING:

@@ -14,8 +14,16 @@ use fairlane_units::{Dur, Name, Time};
 /// Columns of one table: names and numbers, one row per subject.
 pub type Columns = Vec<(&'static str, Vec<f64>)>;
 
+/// Metrics to compute, as pairs of table and metric; none: all.
+pub type Keep<'a> = Option<&'a [(String, String)]>;
+
+/// The metrics of a table that are to be computed.
+fn kept<S>(keep: Keep<'_>, table: &str, metrics: &'static [Metric<S>]) -> Vec<&'static Metric<S>> {
+    metrics.iter().filter(|m| keep.is_none_or(|all| all.iter().any(|(t, name)| t == table && name == m.name))).collect()
+}
+
 /// Computes rows subject by subject, so that memory holds numbers, not copies of histograms.
-fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
+fn columns<S>(metrics: &[&Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
     let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::with_capacity(subjects.size_hint().0))).collect();
     for s in subjects {
         for (m, (_, column)) in metrics.iter().zip(&mut table) {
@@ -26,7 +34,7 @@ fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Colum
 }
 
 /// Computes rows of many large parts. Each part is freed with its row, last first, so that the table replaces the parts in memory.
-fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
+fn columns_of<S, T>(metrics: &[&Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
     let mut table: Columns = metrics.iter().map(|m| (m.name, vec![0.0; parts.len()])).collect();
     while let Some(part) = parts.pop() {
         let row = parts.len();
@@ -63,11 +71,15 @@ pub enum Rows<'a> {
     Groups(usize, &'a dyn Fn(usize) -> usize),
 }
 
+/// Metrics of links that are summed for the whole network.
+const ADDED_LINKS: [&str; 3] = ["drops", "lost", "marks"];
+
 /// Metrics of flows that are summed for the whole network.
 const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
 
 /// Computes every metric of a finished world and frees it. `reported`: numbers of the reported flows. `names`: link names by port.
-/// `after_first`: summaries of the hop probe, by flow. `call`: the telephone call that a flow carries.
+/// `after_first`: summaries of the hop probe, by flow. `call`: the telephone call that a flow carries. `keep`: the metrics of flows, links and the network
+/// to compute, and perhaps others.
 pub fn measure<P: Components, H: EventQueue>(
     world: World<P, H>,
     reported: &[u32],
@@ -76,7 +88,16 @@ pub fn measure<P: Components, H: EventQueue>(
     after_first: Option<&[Summary]>,
     call: &dyn Fn(usize) -> Option<Call>,
     rows: Rows<'_>,
+    keep: Keep<'_>,
 ) -> Measured {
+    let of_network = kept(keep, "network", NETWORK_METRICS);
+    let of_flows = kept(keep, "flows", FLOW_METRICS);
+    let mut of_links = kept(keep, "links", LINK_METRICS);
+    let of_stations = kept(keep, "links", STATION_METRICS);
+    if !of_network.is_empty() && keep.is_some() {
+        let added = LINK_METRICS.iter().filter(|m| ADDED_LINKS.contains(&m.name));
+        of_links.extend(added.filter(|m| !of_links.iter().any(|own| own.name == m.name)).collect::<Vec<_>>());
+    }
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
     let goodputs: Vec<f64> = reported.iter().map(|&i| world.arrived(FlowId(i)) as f64 * 8.0 / span).collect();
@@ -111,9 +132,11 @@ pub fn measure<P: Components, H: EventQueue>(
     let mut sums = [0.0; ADDED.len()];
     let mut groups: Vec<GroupSubject> = Vec::new();
     let flows = match rows {
+        // Without a metric of flows, the sums alone are needed, or nothing.
+        Rows::Flows if of_flows.is_empty() && of_network.is_empty() => Columns::new(),
         Rows::Flows => {
             let subjects = reported.iter().enumerate().map(|(k, &i)| subject(k, i as usize));
-            columns(FLOW_METRICS, subjects.inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s))))
+            columns(&of_flows, subjects.inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s))))
         }
         Rows::Groups(count, group) => {
             groups.resize_with(count, GroupSubject::default);
@@ -147,12 +170,14 @@ pub fn measure<P: Components, H: EventQueue>(
     }
     let mut delay = Summary::default();
     let all = || (0..world.flow_count() as u32).filter_map(|i| world.flow(FlowId(i)));
-    all().map(|f| &f.counters).chain(world.sums().iter().map(|s| &s.counters)).for_each(|c| delay.merge(&c.delay));
+    if !of_network.is_empty() {
+        all().map(|f| &f.counters).chain(world.sums().iter().map(|s| &s.counters)).for_each(|c| delay.merge(&c.delay));
+    }
     let completed = all().filter(|f| f.completed != Time::MAX).count() as u64 + world.sums().iter().map(|s| s.completion.n).sum::<u64>();
-    let radios = if world.channels().is_empty() {
+    let radios = if world.channels().is_empty() || of_stations.is_empty() {
         Columns::new()
     } else {
-        columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
+        columns(&of_stations, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
     };
     let mut limited = vec![(0, f64::NAN); world.ports().len()];
     together(&bottlenecks.at, |own| {
@@ -162,7 +187,8 @@ pub fn measure<P: Components, H: EventQueue>(
         }
     });
     let of_link = |i: usize| (tcp_flows[i], limited[bottlenecks.of(i) as usize]);
-    let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, of_link(i), from, now, span));
+    let ports = if of_links.is_empty() { Vec::new() } else { world.into_ports() };
+    let mut links = columns_of(&of_links, ports, |i, p| link_subject(p, of_link(i), from, now, span));
     links.extend(radios);
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
     let (tcp, tcp_at) = (0..reported.len()).filter(|&k| is_tcp[reported[k] as usize]).map(|k| (goodputs[k], bottlenecks.at[k])).unzip();
@@ -184,7 +210,7 @@ pub fn measure<P: Components, H: EventQueue>(
         delay,
         goodputs,
     };
-    Measured { flows, groups, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
+    Measured { flows, groups, links, network: columns(&of_network, std::iter::once(network)) }
 }
 
 fn link_subject<Q: Qdisc>(port: Port<Q>, (tcp_flows, limited): (u64, (u64, f64)), from: Time, now: Time, span: f64) -> LinkSubject {

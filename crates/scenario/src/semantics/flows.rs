@@ -43,7 +43,8 @@ impl Semantics<'_> {
                 self.fail(Code::NoMembers, &["flows", name, "active"], message, "write a share above 0, up to 1");
             }
             let ends_fit = if own.pairs.is_some() { true } else { self.ends(name, spec, network) };
-            let Some(mut group) = self.group(name, spec) else { continue };
+            let known = self.known.and_then(|k| k.group(name, spec));
+            let Some(mut group) = known.or_else(|| self.group(name, spec)) else { continue };
             group.pairs = own.pairs;
             group.rate = own.rate;
             if ends_fit && !self.is_mute(name) {

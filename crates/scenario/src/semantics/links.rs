@@ -1,5 +1,6 @@
 //! The network: topology builder, refinements, and links of the scenario.
 
+use super::known::Wires;
 use super::network::Network;
 use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::channel::ChannelAt;
@@ -36,9 +37,18 @@ impl Semantics<'_> {
         }
         let whole: Vec<String> =
             scenario.links.iter().filter(|(_, spec)| spec.from.is_some() && spec.to.is_some()).map(|(name, _)| name.clone()).collect();
+        let mut known = HashMap::new();
         for (name, spec) in &mut scenario.links {
             let path = ["links", name.as_str()];
             let made = graph.links.get(name.as_str());
+            if let Some((done, pipe, wires)) = self.known.and_then(|k| k.link(name, spec)) {
+                *spec = done;
+                let (from, to) = (spec.from.as_deref().unwrap_or_default().into(), spec.to.as_deref().unwrap_or_default().into());
+                let edge = Edge { from, to, duplex: spec.duplex.unwrap_or(true), pipe: Arc::new(pipe) };
+                known.insert(Arc::as_ptr(&edge.pipe), Some(wires));
+                graph.links.insert(name.clone().into(), edge);
+                continue;
+            }
             if made.is_none() && spec.from.is_none() && spec.to.is_none() && self.found.has_room() {
                 // A misspelt name: one error, instead of one per missing key.
                 let known: Vec<&str> = graph
@@ -102,7 +112,7 @@ impl Semantics<'_> {
             graph.links.insert(name.clone().into(), Edge { from: from.into(), to: to.into(), duplex, pipe: Arc::new(pipe) });
         }
         let nodes = self.nodes(scenario, &graph);
-        let links = self.directions(graph.links, &nodes);
+        let links = self.directions(graph.links, &nodes, known);
         if nodes.len() > MOST_NODES || links.len() > MOST_LINKS {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
             self.fail(Code::TooLarge, &["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
@@ -179,11 +189,16 @@ impl Semantics<'_> {
         nodes
     }
 
-    fn directions(&mut self, links: IndexMap<Name, Edge, FxBuildHasher>, nodes: &IndexSet<Name, FxBuildHasher>) -> Vec<LinkDir> {
+    /// Creates the directions of links; `known`: those of some kinds.
+    fn directions(
+        &mut self,
+        links: IndexMap<Name, Edge, FxBuildHasher>,
+        nodes: &IndexSet<Name, FxBuildHasher>,
+        mut known: HashMap<*const Pipe, Option<Wires>>,
+    ) -> Vec<LinkDir> {
         // A missing end was reported before.
         let node = |name: &Name| nodes.get_index_of(name).map_or(u32::MAX >> 1, |i| i as u32);
         let mut all = Vec::with_capacity(2 * links.len());
-        let mut known = HashMap::new();
         for (name, Edge { from, to, duplex, pipe }) in &links {
             let (from, to) = (node(from), node(to));
             // A missing key was reported before.
@@ -267,7 +282,7 @@ impl Semantics<'_> {
 }
 
 /// Both directions with all parameters; one shared value if they are equal.
-fn wires(pipe: &Pipe) -> Option<[Arc<Wire>; 2]> {
+fn wires(pipe: &Pipe) -> Option<Wires> {
     let there = Arc::new(pipe.forward.wire().ok()?);
     let back = match &pipe.reverse {
         Some(r) => Arc::new(r.over(&pipe.forward).wire().ok()?),

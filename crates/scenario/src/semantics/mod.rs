@@ -5,6 +5,7 @@ mod channels;
 mod controls;
 mod flows;
 mod impairments;
+mod known;
 mod links;
 mod network;
 mod pairs;
@@ -17,6 +18,7 @@ use crate::resolved::Resolved;
 use crate::source::{Node, join};
 use crate::spec::{RouteBy, Scenario};
 use fairlane_units::Name;
+pub(crate) use known::Known;
 use network::Network;
 use std::collections::HashSet;
 
@@ -43,12 +45,14 @@ struct Semantics<'a> {
     hosts: Option<String>,
     /// True if the builder failed, so its nodes are unknown.
     no_graph: bool,
+    /// Completed parts of a similar scenario.
+    known: Option<&'a Known>,
 }
 
 impl<'a> Semantics<'a> {
-    fn new(root: &'a Node, sources: &'a Sources) -> Self {
+    fn new(root: &'a Node, sources: &'a Sources, known: Option<&'a Known>) -> Self {
         let (found, warnings) = (Diagnostics::default(), Vec::new());
-        Self { root, sources, found, warnings, bad_flows: HashSet::new(), of_builder: HashSet::new(), hosts: None, no_graph: false }
+        Self { root, sources, found, warnings, bad_flows: HashSet::new(), of_builder: HashSet::new(), hosts: None, no_graph: false, known }
     }
     /// Reports an error at the value of `path`, or at its deepest written part.
     fn fail(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
@@ -90,16 +94,22 @@ const MANY_FLOWS: u64 = 10_000;
 
 /// Checks a scenario and completes it.
 pub(crate) fn complete(scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+    complete_like(None, scenario, root, sources)
+}
+
+/// Checks a scenario and completes it; parts that are equal to those of a known one are taken from there.
+pub(crate) fn complete_like(known: Option<&Known>, scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     if scenario.flows.values().map(|f| u64::from(f.most())).sum::<u64>() < MANY_FLOWS {
-        return complete_here(scenario, root, sources);
+        return complete_here(known, scenario, root, sources);
     }
     // On a thread of its own, whose memory the allocator passes to the next thread, that of the run. Memory freed on the caller's
     // thread would stay there between live blocks.
-    std::thread::scope(|t| t.spawn(|| complete_here(scenario, root, sources)).join()).unwrap_or_else(|e| std::panic::resume_unwind(e))
+    std::thread::scope(|t| t.spawn(|| complete_here(known, scenario, root, sources)).join())
+        .unwrap_or_else(|e| std::panic::resume_unwind(e))
 }
 
-fn complete_here(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
-    let mut s = Semantics::new(root, sources);
+fn complete_here(known: Option<&Known>, mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+    let mut s = Semantics::new(root, sources, known);
     s.times(&scenario);
     let (mut nodes, mut positions, mut links) = s.links(&mut scenario);
     let channels = s.channels(&mut scenario, &mut nodes, &mut links);

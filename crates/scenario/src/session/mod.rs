@@ -9,7 +9,7 @@ pub use scene::Seek;
 pub use state::{Row, StateValue};
 
 use crate::build;
-use crate::changes::{self, shown};
+use crate::changes::{self, Current, shown};
 use crate::clock::CpuClock;
 use crate::code::Code;
 use crate::components::BuiltIn;
@@ -96,7 +96,7 @@ impl Running {
         let mut world = self.0.clone();
         world.settle(&mut ());
         world.retire();
-        run::output(scenario, seed, world, None, cpu_s, setup_s)
+        run::output(scenario, seed, world, None, (cpu_s, setup_s), None)
     }
     fn flow(&self, flow: FlowId) -> Row {
         flow_now(&self.0, flow)
@@ -145,6 +145,8 @@ pub struct Simulation {
     probes: Probes,
     /// Changes made through `set`.
     made: Vec<AtSpec>,
+    /// Current scenario, ready for a change; none before the first.
+    current: Option<Current>,
     /// Animation of link loads only; it observes no single packets.
     loads: Option<Scene>,
     /// Error after which the run cannot continue.
@@ -169,7 +171,7 @@ impl Simulation {
         let timeline = Timeline::new(&scenario, seed);
         let (setup_s, made) = (clock.seconds(), Vec::new());
         let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
-        Ok(Self { scenario, seed, timeline, world, probes, made, loads: None, broken: None, cpu_s: 0.0, setup_s })
+        Ok(Self { scenario, seed, timeline, world, probes, made, current: None, loads: None, broken: None, cpu_s: 0.0, setup_s })
     }
 
     /// Seed of the run.
@@ -242,6 +244,7 @@ impl Simulation {
             world,
             probes: Probes { why: self.probes.why.clone(), scene: self.probes.scene.clone(), ..Probes::default() },
             made: self.made.clone(),
+            current: self.current.clone(),
             loads: self.loads.clone(),
             broken: self.broken.clone(),
             cpu_s: self.cpu_s,
@@ -264,20 +267,33 @@ impl Simulation {
         };
         self.probes.deaf = false;
         quiet.map_err(SetError::Run)?;
-        let next = changes::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?;
+        let after = if Current::takes(self.state(), sets) { self.current().and_then(|current| current.next(sets)) } else { None };
+        let next = match &after {
+            Some(after) => after.state().clone(),
+            None => Arc::new(changes::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?),
+        };
         let refused = |e| SetError::Refused(refused(sets, e));
         changes::check(self.state(), &next, self.now()).map_err(refused)?;
         let then = self.timeline.reapplied(&next).map_err(SetError::Refused)?;
         let Self { scenario, timeline, world, probes, .. } = self;
-        let changed = run::as_run(run::SESSION, || world.change(scenario, timeline, Arc::new(next), waiting, probes));
+        let changed = run::as_run(run::SESSION, || world.change(scenario, timeline, next, waiting, probes));
         if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
             self.broken = Some(e.clone());
             return Err(SetError::Run(e));
         }
         self.timeline.replace_changes(then);
+        self.current = after;
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(AtSpec { time: shown(self.now()), set, waiting });
         Ok(())
+    }
+
+    /// Current scenario, ready for a change.
+    fn current(&mut self) -> Option<&Current> {
+        if self.current.as_ref().is_none_or(|current| !current.is(self.state())) {
+            self.current = Current::new(self.timeline.shared(&self.scenario));
+        }
+        self.current.as_ref()
     }
 
     /// Scenario of the simulated part: its duration is the elapsed time, its changes are those that were made.

@@ -88,6 +88,14 @@ impl Node {
         }
     }
 
+    /// Value below these keys of tables, to be changed.
+    pub(crate) fn get_mut(&mut self, keys: &[&str]) -> Option<&mut Self> {
+        keys.iter().try_fold(self, |node, key| match &mut node.value {
+            Value::Table(t) => t.get_mut(*key).map(|e| &mut e.node),
+            _ => None,
+        })
+    }
+
     /// Entries of a table.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
         let table = if let Value::Table(t) = &self.value { Some(t) } else { None };
@@ -137,6 +145,27 @@ impl Node {
             Value::Array(a) => J::Array(a.iter().map(Self::to_json).collect()),
             Value::Table(t) => J::Object(t.iter().map(|(k, e)| (k.clone(), e.node.to_json())).collect()),
         }
+    }
+
+    /// Tree of JSON, with one place for all values; none if a number is not in range.
+    pub(crate) fn from_json(value: &serde_json::Value, span: Span) -> Option<Self> {
+        use serde_json::Value as J;
+        let value = match value {
+            J::Null => Value::Null,
+            J::Bool(b) => Value::Bool(*b),
+            J::Number(n) => match n.as_i64() {
+                Some(i) => Value::Int(i),
+                None if n.is_f64() => Value::Float(n.as_f64()?),
+                None => return None,
+            },
+            J::String(s) => Value::Str(s.clone()),
+            J::Array(a) => Value::Array(a.iter().map(|v| Self::from_json(v, span)).collect::<Option<_>>()?),
+            J::Object(o) => {
+                let entry = |(k, v): (&String, &J)| Some((k.clone(), Entry { key: span, node: Self::from_json(v, span)? }));
+                Value::Table(o.iter().map(entry).collect::<Option<_>>()?)
+            }
+        };
+        Some(Self { value, span })
     }
 
     /// Kind of value, for messages.

@@ -10,14 +10,66 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ..base.metrics import AGGREGATES, jain, metrics_in, unit, within
 from ..base.paths import split
 from ..errors import FairlaneError, short, suggest
 from ..stats import Range
-from .model import Combination, Selector
 
 TABLES = ("flows", "groups", "links", "network")
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A number of a run by name."""
+
+    text: str
+    """The metric as written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
+    label: str
+    """The column of tables."""
+    table: str
+    name: str
+    """A flow, a group of flows, a link's direction; "" for the network."""
+    metric: str
+    aggregate: str = "mean"
+    """Over the members of a group: mean, sum, min, max or jain."""
+    place: tuple[str, ...] = ()
+    """Keys that lead to it in a study file."""
+
+
+class Named(Protocol):
+    """Names of the rows of a scenario's results."""
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Flow names of each group."""
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of all directions of links."""
+
+    @property
+    def reports(self) -> str:
+        """Whose rows its runs have: "flows" or "groups"."""
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Names of the rows of a resolved scenario."""
+
+    groups: Mapping[str, tuple[str, ...]]
+    links: tuple[str, ...]
+    reports: str
+
+
+def row_names(resolved: Mapping[str, Any]) -> RowNames:
+    """Returns the names in a scenario that `resolve` returned."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for flow in resolved["expanded"]["flows"]:
+        groups[flow["group"]] = (*groups.get(flow["group"], ()), flow["name"])
+    return RowNames(groups, tuple(x["name"] for x in resolved["expanded"]["links"]), resolved.get("report") or "flows")
 
 
 def selector(text: str, label: str = "") -> Selector:
@@ -78,41 +130,41 @@ def within_of(s: Selector) -> Range:
     return within(s.metric, s.aggregate)
 
 
-def names(s: Selector, combination: Combination) -> tuple[str, ...]:
+def names(s: Selector, scenario: Named) -> tuple[str, ...]:
     """The flows or links that a selector means in a scenario; raises `FairlaneError` if there are none."""
     if s.table == "network":
         return ("",)
     if s.table == "links":
         if s.name == "*":
-            return combination.links
-        if s.name in combination.links:
+            return scenario.links
+        if s.name in scenario.links:
             return (s.name,)
-        raise suggest(s.name, list(combination.links), f"link in {short(s.text)}")
+        raise suggest(s.name, list(scenario.links), f"link in {short(s.text)}")
     if s.table == "groups":
-        if combination.reports == "flows":
+        if scenario.reports == "flows":
             of_flows = s.metric in {m.name for m in metrics_in("flows")}
             written = f"flows.{s.name}.{s.metric}" if of_flows else "a metric of flows"
             raise FairlaneError(
                 f'the scenario has a row for each flow and none for groups: write {written}, or report = "groups" in the scenario'
             )
         if s.name == "*":
-            return tuple(combination.groups)
-        if s.name in combination.groups:
+            return tuple(scenario.groups)
+        if s.name in scenario.groups:
             return (s.name,)
-        raise suggest(s.name, list(combination.groups), f"group of flows in {short(s.text)}")
-    if combination.reports == "groups":
-        raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, combination)}')
-    members = {f: (f,) for group in combination.groups.values() for f in group} | dict(combination.groups)
+        raise suggest(s.name, list(scenario.groups), f"group of flows in {short(s.text)}")
+    if scenario.reports == "groups":
+        raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, scenario)}')
+    members = {f: (f,) for group in scenario.groups.values() for f in group} | dict(scenario.groups)
     if s.name == "*":
-        return tuple(f for group in combination.groups.values() for f in group)
+        return tuple(f for group in scenario.groups.values() for f in group)
     if s.name not in members:
         raise suggest(s.name, list(members), f"flow in {short(s.text)}")
     return members[s.name]
 
 
-def _of_group(s: Selector, combination: Combination) -> str:
+def _of_group(s: Selector, scenario: Named) -> str:
     """Returns the selector of groups to write instead of a selector of flows."""
-    group = next((g for g, flows in combination.groups.items() if s.name == g or s.name in flows), s.name)
+    group = next((g for g, flows in scenario.groups.items() if s.name == g or s.name in flows), s.name)
     of_goodput = {"mean": "goodput_mean", "min": "goodput_min", "max": "goodput_max", "jain": "jain"}
     own = of_goodput.get(s.aggregate, s.metric) if s.metric == "goodput" else s.metric
     if own not in {m.name for m in metrics_in("groups")}:

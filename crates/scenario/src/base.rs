@@ -1,0 +1,223 @@
+//! A scenario that is read and checked once, and resolved many times with other values.
+//!
+//! Values of links and flows are changed in place: only the changed links and flows are checked, read and completed again. Other changes,
+//! and errors, take the way of a single resolution, so that both give the same scenario and the same messages.
+
+use crate::changes;
+use crate::check::Checker;
+use crate::code::Code;
+use crate::diag::{Diagnostics, Sources, suggest};
+use crate::resolve::{DERIVED, unreadable};
+use crate::resolved::Resolved;
+use crate::schema;
+use crate::semantics::{self, Known};
+use crate::source::{self, Entry, Format, Names, Node, Value, join, split};
+use crate::spec::Scenario;
+use std::sync::Arc;
+
+/// The text of a scenario as a checked tree, in which values are set by path.
+#[derive(Clone, Debug)]
+pub struct Base {
+    filename: String,
+    sources: Sources,
+    /// Values with shorthands written out.
+    root: Node,
+    /// Findings in the text as a whole; empty for a scenario that needs no other values.
+    alone: Diagnostics,
+    /// Findings that other values do not remove.
+    found: Diagnostics,
+    /// Values that are set before any others.
+    given: Vec<(String, String)>,
+    /// The scenario with these values, if it is prepared.
+    ready: Option<Arc<Ready>>,
+}
+
+/// A scenario and the tree that it was read from.
+#[derive(Debug)]
+struct Ready {
+    sources: Sources,
+    root: Node,
+    known: Known,
+}
+
+/// Sections whose entries are changed in place.
+const SECTIONS: [&str; 2] = ["links", "flows"];
+
+impl Base {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// The syntax is wrong. Other errors are findings of [`Self::resolved`].
+    pub fn new(text: &str, filename: &str, format: Format) -> Result<Self, Diagnostics> {
+        let read = || {
+            let mut sources = Sources::default();
+            let mut root = source::read(&mut sources, text, filename, format)?;
+            if let (Value::Table(t), Format::Json) = (&mut root.value, format) {
+                for key in DERIVED {
+                    t.shift_remove(key);
+                }
+            }
+            Ok((sources, root))
+        };
+        let (sources, mut root) = read()?;
+        let alone = Checker::new(schema::top(), &sources, false).run(&mut root);
+        let mut found = Diagnostics::default();
+        if !alone.is_empty() {
+            // Required keys may come from other values.
+            root = read()?.1;
+            found = Checker::new(schema::top(), &sources, true).run(&mut root);
+        }
+        Ok(Self { filename: filename.to_owned(), sources, root, alone, found, given: Vec::new(), ready: None })
+    }
+
+    /// Sets values for good, resolves the scenario, and keeps it for faster resolutions with further values.
+    ///
+    /// # Errors
+    /// All that is wrong with the text and the values; further values may remove it.
+    pub fn prepare(&mut self, given: &[(String, String)]) -> Result<Arc<Resolved>, Diagnostics> {
+        given.clone_into(&mut self.given);
+        self.ready = None;
+        let (sources, root) = self.layered(&[])?;
+        let done = Arc::new(self.completed(&root, &sources)?);
+        if let Ok(raw) = serde_json::from_value(root.to_json()) {
+            self.ready = Some(Arc::new(Ready { sources, root, known: Known::new(raw, done.clone()) }));
+        }
+        Ok(done)
+    }
+
+    /// Resolves the scenario with other values: (path, value) pairs, set in order.
+    ///
+    /// # Errors
+    /// All that is wrong with the text and the values.
+    pub fn resolved(&self, sets: &[(String, String)]) -> Result<Resolved, Diagnostics> {
+        if let Some((resolved, _)) = self.in_place(sets) {
+            return Ok(resolved);
+        }
+        let (sources, root) = self.layered(sets)?;
+        self.completed(&root, &sources)
+    }
+
+    /// Returns the checked tree with other values.
+    fn layered(&self, sets: &[(String, String)]) -> Result<(Sources, Node), Diagnostics> {
+        let (mut sources, mut root) = (self.sources.clone(), self.root.clone());
+        let mut found = self.alone.clone();
+        if !(sets.is_empty() && self.given.is_empty()) {
+            found.clone_from(&self.found);
+            for (path, value) in self.given.iter().chain(sets) {
+                match source::overlay(&mut sources, path, value) {
+                    Ok(mut layer) => {
+                        let wrong = Checker::new(schema::top(), &sources, true).run(&mut layer);
+                        if wrong.is_empty() {
+                            root.merge(layer, Names::Nothing);
+                        }
+                        found.absorb(wrong);
+                    }
+                    Err(wrong) => found.absorb(wrong),
+                }
+            }
+            unknown_flows(&mut root, &sources, &mut found);
+            // All layers together, including keys that no layer supplies.
+            found.absorb(Checker::new(schema::top(), &sources, false).run(&mut root));
+        }
+        if found.is_empty() {
+            return Ok((sources, root));
+        }
+        found.sort();
+        Err(found)
+    }
+
+    /// Completes a checked tree.
+    fn completed(&self, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+        let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(&self.filename, &e))?;
+        semantics::complete(scenario, root, sources).and_then(|r| changes::add_states(r, root, sources)).map_err(|mut found| {
+            found.sort();
+            found
+        })
+    }
+
+    /// Resolution of the scenario as it is, if it is prepared.
+    pub(crate) fn resolution(&self) -> Option<Arc<Resolved>> {
+        self.ready.as_ref().map(|ready| ready.known.done.clone())
+    }
+
+    /// Returns a prepared base with other values of links, in which every parameter of these is written. None if it is not prepared, other values are
+    /// set, or something is wrong.
+    pub(crate) fn replaced(&self, sets: &[(String, String)]) -> Option<Self> {
+        let (resolved, mut root) = self.in_place(sets)?;
+        for (path, _) in sets {
+            let keys = split(path)?;
+            let own = serde_json::to_value(resolved.links.get(&keys[1].0)?).ok()?;
+            let node = root.get_mut(&[&keys[0].0, &keys[1].0])?;
+            *node = Node::from_json(&own, node.span)?;
+        }
+        let known = Known::new(resolved.scenario.clone(), Arc::new(resolved));
+        let ready = Ready { sources: self.ready.as_ref()?.sources.clone(), root, known };
+        Some(Self { ready: Some(Arc::new(ready)), ..self.clone() })
+    }
+
+    /// Resolves the scenario with other values of links and flows, and returns the tree of it as well. None if the scenario is not prepared, other
+    /// values are set, or something is wrong.
+    fn in_place(&self, sets: &[(String, String)]) -> Option<(Resolved, Node)> {
+        let Ready { sources, root, known } = self.ready.as_deref()?;
+        let mut changed: Vec<[String; 2]> = Vec::new();
+        for (path, _) in sets {
+            let mut keys = split(path)?.into_iter().map(|key| key.0);
+            let (section, name) = (keys.next()?, keys.next()?);
+            let is_whole = keys.next().is_none();
+            // A flow that is not there is an error.
+            let is_open = SECTIONS.contains(&section.as_str()) && (section == "links" || known.raw.flows.contains_key(&name));
+            let place = [section, name];
+            if is_whole || !is_open {
+                return None;
+            } else if !changed.contains(&place) {
+                changed.push(place);
+            }
+        }
+        let (mut sources, mut root, mut scenario) = (sources.clone(), root.clone(), known.raw.clone());
+        for (path, value) in sets {
+            let mut layer = source::overlay(&mut sources, path, value).ok()?;
+            if !Checker::new(schema::top(), &sources, true).run(&mut layer).is_empty() {
+                return None;
+            }
+            root.merge(layer, Names::Nothing);
+        }
+        for [section, name] in changed {
+            let path = [section.as_str(), name.as_str()];
+            if !Checker::new(schema::top(), &sources, false).run_at(&mut root, &path).is_empty() {
+                return None;
+            }
+            let own = root.get_mut(&path)?.to_json();
+            if section == "links" {
+                scenario.links.insert(name, serde_json::from_value(own).ok()?);
+            } else {
+                scenario.flows.insert(name, serde_json::from_value(own).ok()?);
+            }
+        }
+        let resolved = semantics::complete_like(Some(known), scenario, &root, &sources).ok()?;
+        Some((changes::add_states(resolved, &root, &sources).ok()?, root))
+    }
+}
+
+/// Reports and removes flows that only options name and that have no ends: a misspelt name, and one error instead of one per missing key.
+fn unknown_flows(root: &mut Node, sources: &Sources, found: &mut Diagnostics) {
+    let Value::Table(sections) = &mut root.value else { return };
+    let Some(Value::Table(flows)) = sections.get_mut("flows").map(|f| &mut f.node.value) else { return };
+    let has_ends = |flow: &Node| ["from", "to", "pairs", "load"].iter().any(|key| flow.get(key).is_some());
+    let is_unknown = |flow: &Entry| sources.is_option(flow.key) && !has_ends(&flow.node);
+    let known: Vec<String> = flows.iter().filter(|(_, flow)| !is_unknown(flow)).map(|(name, _)| name.clone()).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    flows.retain(|name, flow| {
+        let unknown = is_unknown(flow);
+        if unknown {
+            let path = join(["flows", name]);
+            found.push(sources.diagnostic(
+                Code::UnknownFlow,
+                flow.key,
+                &path,
+                format!("unknown flow `{name}`"),
+                suggest(name, &known, "flows"),
+            ));
+        }
+        !unknown
+    });
+}
