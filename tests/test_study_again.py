@@ -1,4 +1,4 @@
-"""A study that is finished is run again with nothing to do: no scenario is resolved, and nothing is drawn or written anew."""
+"""A study that is finished is run again with nothing to do: no scenario is resolved, and nothing is drawn or written again."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SHOWN = 4
 
 @dataclass
 class Measured:
-    """What a log has of one flow or of one direction of a link."""
+    """Values and series that a log has of one flow or of one direction of a link."""
 
     of: Flow | tuple[str, str, str]
     values: dict[str, float] = field(default_factory=dict)
@@ -74,8 +74,8 @@ def measured_run(
         "link_series": _series("link_series", "link", links),
     }
     tables["network"] = _network(tables["flows"], tables["links"])
-    times = [max(round(seconds * PS), 1_000_000) for seconds in (span, step)]
-    return ImportedRun("", named, ends, tables, *times, remarks=list(remarks), began=began, packets=packets)
+    whole, each = (max(round(seconds * PS), 1_000_000) for seconds in (span, step))
+    return ImportedRun("", named, ends, tables, whole, each, remarks=list(remarks), began=began, packets=packets)
 
 
 def _shares(flows: Sequence[Measured]) -> None:
@@ -143,8 +143,8 @@ def _network(flows: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
         found["worst_share"] = min(goodputs) * len(goodputs) / found["goodput"] if found["goodput"] else math.nan
     if tcp:
         found["jain_tcp"] = jain(tcp)
-    names = [m.name for m in metrics() if m.table == "network"]
-    columns = {n: pl.Series([found.get(n, math.nan)], dtype=pl.Float64) for n in names}
+    every = [m.name for m in metrics() if m.table == "network"]
+    columns = {n: pl.Series([found.get(n, math.nan)], dtype=pl.Float64) for n in every}
     return pl.DataFrame({"seed": pl.Series([0], dtype=pl.UInt64), **columns})
 
 

@@ -29,9 +29,9 @@ class Reader:
     what: str
     """The files, for people."""
     gives: str
-    """What the result has."""
+    """Contents of the result."""
     checked: str
-    """What the reader was compared with."""
+    """Numbers that the reader was compared with."""
     recognise: Callable[[bytes], bool]
     """True for the first bytes of such a file; the first reader that says so reads it."""
     module: str

@@ -340,7 +340,7 @@ def _cholesky(x: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Returns the Cholesky factor of x'x; None if columns are dependent. Contrasts are well-conditioned, so squaring is safe."""
     gram = x.T @ x
     try:
-        factor = np.linalg.cholesky(gram)
+        factor: NDArray[np.float64] = np.linalg.cholesky(gram).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
         return None
     return None if (np.diag(factor) ** 2 <= 1e-9 * np.diag(gram)).any() else factor

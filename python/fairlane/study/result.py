@@ -208,7 +208,7 @@ class StudyResult(StudyAnalysis):
     def _source(self) -> str:
         """Returns a digest of everything that the page, the tables and the pictures are made from."""
         from ..base.files import package_stamp
-        from .store import INDEX
+        from .integrity import INDEX
 
         made = hashlib.sha256(repr((package_stamp(), self.command, self.notes)).encode())
         try:

@@ -66,7 +66,7 @@ def head(result: StudyAnalysis) -> str:
 def rows(result: StudyAnalysis, most_metrics: int = MAX_METRICS, most: int | None = None) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of the means: one row per combination with its factors and metrics, and its number of seeds if they differ.
 
-    The rows of combinations beyond the first `most` are empty: nobody sees them, and the files have all.
+    The rows of combinations beyond the first `most` are empty: they are not shown, and the files have all.
     """
     shown = result.metrics[:most_metrics]
     short = labels.short(result.metrics)

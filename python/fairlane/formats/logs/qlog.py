@@ -34,7 +34,7 @@ _DELTA = ("delta", "relative_to_previous_event")
 
 @dataclass
 class _Trace:
-    """What the events of a trace say."""
+    """Contents of the events of a trace."""
 
     name: str
     ends: tuple[str, str]
@@ -241,7 +241,7 @@ def _measured(of: _Trace, grid: Grid) -> list[Measured]:
         ahead.series["goodput"] = grid.rates(of.acked)
         ahead.values["goodput"] = 8 * math.fsum(of.acked.values) / of.span if of.span > 0 else math.nan
     if of.received.times:
-        back = Measured(Flow(f"{of.name} (received)", *reversed(of.ends), of.transport), times=times)
+        back = Measured(Flow(f"{of.name} (received)", of.ends[1], of.ends[0], of.transport), times=times)
         back.series = {"goodput": grid.rates(of.received)}
         back.values = {"goodput": 8 * math.fsum(of.received.values) / of.span if of.span > 0 else math.nan}
         out.append(back)

@@ -144,11 +144,12 @@ def _measured(pair: tuple[str, str], rows: list[tuple[float, dict[str, str]]]) -
     """Returns the flow of a socket: from the end that sent more."""
     last = rows[-1][1]
     acked, received = ([_value(w, k) for _, w in rows] for k in ("bytes_acked", "bytes_received"))
-    here = [0.0 if math.isnan(v) else v for v in (acked[-1], received[-1])]
-    back = here[1] > here[0]
+    sent, got = (0.0 if math.isnan(v) else v for v in (acked[-1], received[-1]))
+    back = got > sent
     counted = received if back else acked
-    ends = tuple(p.rpartition(":")[0].strip("[]") for p in pair)
-    flow = Flow("-".join(pair), *(reversed(ends) if back else ends), "tcp")
+    here, there = (p.rpartition(":")[0].strip("[]") for p in pair)
+    start, end = (there, here) if back else (here, there)
+    flow = Flow("-".join(pair), start, end, "tcp")
     m = Measured(flow, times=[t for t, _ in rows])
     mss = [_value(w, "mss") for _, w in rows]
     columns = {"srtt": [_value(w, "rtt") * 1e-3 for _, w in rows], "goodput": [math.nan] * len(rows)}
