@@ -294,7 +294,7 @@ def test_files_of_rocketfuel(tmp_path):
     assert link["delay"] == "7ms" and "weight" not in link
     read = read_graph(file, map="weight=weight:2")
     (link,) = read.links.values()
-    assert link["weight"] == 5 and link["reverse"] == {"weight": 6} and "weights.intra beside it was joined" in read.notes
+    assert link["weight"] == 5 and link["reverse"] == {"weight": 6} and "weights.intra next to it was joined" in read.notes
     assert fl.Network.from_graph(file, duration="1s", map="weight=weight:2").to_dict()["route_by"] == "weight"
     with pytest.raises(FairlaneError, match=r"weight is 2.5, which is no weight"):
         read_graph(file, map="weight=weight")

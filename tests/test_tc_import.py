@@ -304,7 +304,7 @@ UNIFORM = {"width": "0s", "distribution": "uniform", "keep_order": False}
         ("loss gemodel 1%", {"delay": "0s", "loss": {"gilbert_elliott": {"p": 0.01, "r": 0.99, "good": 0.0, "bad": 1.0}}}, ""),
         ("loss state 2 40%", {"delay": "0s", "loss": {"gilbert_elliott": {"p": 0.02, "r": 0.4, "good": 0.0, "bad": 1.0}}}, ""),
         ("delay 10ms reorder 25% 50%", {"delay": "0s", "reorder": {"share": 0.75, "delay": "10ms"}}, "correlation of reorder"),
-        ("delay 9ms 20ms distribution pareto", {"delay": "9ms", "jitter": {**UNIFORM, "width": "20ms", "distribution": "normal"}}, "pareto"),
+        ("delay 9ms 3ms distribution pareto", {"delay": "9ms", "jitter": {**UNIFORM, "width": "3ms", "distribution": "normal"}}, "pareto"),
         ("corrupt 0.1% slot 800us 1ms packets 32", {"delay": "0s"}, "corrupt 0.1%"),
         ("duplicate 1% ecn gap 5", {"delay": "0s", "duplicate": 0.01}, "gap"),
     ],

@@ -74,8 +74,9 @@ class PipeTable(TypedDict, total=False):
             or `0p`: none. (packets or bytes, default unset)
         weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
             (integer, default unset, 1 to 65535)
-        queue: Queue before the link. Absent: DropTail with its defaults.
-            (queue: name or table, default unset)
+        queue: Queue before the link; `"tc: fq_codel limit 100"` is a line of
+            tc. Absent: DropTail with its defaults. (queue: name or table,
+            default unset)
         loss: Probability that a packet is lost on the link, or a table of
             models. Absent: 0. (number; or table, default unset)
         duplicate: Probability that a packet arrives twice. Absent: 0. (number,
@@ -121,8 +122,9 @@ class DirectionTable(TypedDict, total=False):
             or `0p`: none. (packets or bytes, default unset)
         weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
             (integer, default unset, 1 to 65535)
-        queue: Queue before the link. Absent: DropTail with its defaults.
-            (queue: name or table, default unset)
+        queue: Queue before the link; `"tc: fq_codel limit 100"` is a line of
+            tc. Absent: DropTail with its defaults. (queue: name or table,
+            default unset)
         loss: Probability that a packet is lost on the link, or a table of
             models. Absent: 0. (number; or table, default unset)
         duplicate: Probability that a packet arrives twice. Absent: 0. (number,
@@ -647,8 +649,9 @@ class LinkSettings(TypedDict, total=False):
             or `0p`: none. (packets or bytes, default unset)
         weight: Cost of the link for routes by weight (`route_by`). Absent: 1.
             (integer, default unset, 1 to 65535)
-        queue: Queue before the link. Absent: DropTail with its defaults.
-            (queue: name or table, default unset)
+        queue: Queue before the link; `"tc: fq_codel limit 100"` is a line of
+            tc. Absent: DropTail with its defaults. (queue: name or table,
+            default unset)
         loss: Probability that a packet is lost on the link, or a table of
             models. Absent: 0. (number; or table, default unset)
         duplicate: Probability that a packet arrives twice. Absent: 0. (number,

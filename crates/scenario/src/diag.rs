@@ -35,7 +35,7 @@ struct Source {
 #[derive(Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
-    /// What readers of other notations left out.
+    /// Notes of readers of other notations.
     notes: Mutex<Vec<String>>,
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)
     names.extend(aliases.iter().flat_map(|a| a.1));
     let properties: Map<String, Value> = entries.iter().map(|(n, s)| ((*n).to_owned(), s.clone().to_value())).collect();
     let spelt: Map<String, Value> = aliases.iter().flat_map(|(n, a)| a.iter().map(|a| ((*a).to_owned(), Value::from(*n)))).collect();
-    let schema = json!({
+    let mut schema = json!({
         "description": doc,
         "x-registry": kind,
         "x-aliases": spelt,
@@ -76,5 +76,8 @@ pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)
             { "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1 },
         ],
     });
+    if let ("queue", Some(any)) = (kind, schema["anyOf"].as_array_mut()) {
+        any.push(json!({ "type": "string", "pattern": format!("^{}", crate::tc::PREFIX), "description": "A line of tc." }));
+    }
     Schema::try_from(schema).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ pub(crate) const PREFIX: &str = "tc:";
 pub struct TcRead {
     /// The queue as in a scenario.
     pub queue: serde_json::Value,
-    /// What is not modelled, or differs.
+    /// Words that are not modelled, and differences.
     pub notes: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ pub struct TcRead {
 pub struct TcNotRead {
     /// The word that is wrong; empty for the whole text.
     pub word: String,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
     /// Suggested correction.
     pub help: String,

@@ -29,6 +29,7 @@ mod sharing;
 mod sizes;
 mod sources;
 mod synchronisation;
+mod tc_lines;
 mod topologies;
 mod transfers;
 mod wireless;

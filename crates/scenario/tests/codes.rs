@@ -16,6 +16,7 @@ const MISTAKES: &[(Code, &str, &str)] = &[
     (Code::BadQuantity, "\"20ms\"", "20"),
     (Code::UnknownValue, "\"newreno\"", "{ recovery = \"magic\" }"),
     (Code::UnknownAlgorithm, "\"newreno\"", "\"newrenno\""),
+    (Code::BadTc, "delay =", "queue = \"tc: nothing\"\ndelay ="),
     (Code::OneAlgorithm, "delay =", "queue = { red = {}, codel = {} }\ndelay ="),
     (Code::BadFile, "rate = \"10Mbit/s\"", "trace = \"no/such/file\""),
     (Code::EmptyName, "[links.l]", "[links.\"\"]"),

@@ -19,7 +19,8 @@ MOST_STEPS = 200_000
 _NODES = ("addHost", "addSwitch", "addNode", "addDocker", "addController", "addNAT", "addStation", "addAccessPoint", "addRouter")
 _LINK = {
     "bw": "", "delay": "", "jitter": "", "loss": "", "max_queue_size": "", "cls": "", "cls1": "", "cls2": "",
-    "intfName1": "", "intfName2": "", "intfName": "", "port1": "", "port2": "", "addr1": "", "addr2": "", "use_htb": "", "params1": "", "params2": "", "txo": "", "rxo": "",
+    "intfName1": "", "intfName2": "", "intfName": "", "port1": "", "port2": "", "addr1": "", "addr2": "", "use_htb": "",
+    "params1": "", "params2": "", "txo": "", "rxo": "",
     "node1": "", "node2": "", "intf": "", "fast": "",
     "use_hfsc": "HFSC with one class is a rate, as HTB is",
     "use_tbf": "the shaper has no burst",

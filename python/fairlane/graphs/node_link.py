@@ -39,7 +39,7 @@ def node_link(data: bytes, name: str) -> PlainGraph:
         ends = []
         for what in ("source", "target"):
             end = link.get(what)
-            # D3 has the whole node in place of its id once its layout ran.
+            # D3 has the whole node instead of its id once its layout ran.
             end = _key(end.get("id") if isinstance(end, dict) else end, f"{what} of link {i + 1}", name)
             if end not in out.nodes():
                 raise FairlaneError(f"{name}: the node {short(str(end))} of link {i + 1} does not exist{_HELP}")

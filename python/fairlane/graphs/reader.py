@@ -115,7 +115,7 @@ def _beside(graph: Any, name: str) -> str:
     if other == path or not other.is_file():
         return ""
     joined(graph, intra(read_input(str(other)), str(other)))
-    return f"{other.name} beside it was joined"
+    return f"{other.name} next to it was joined"
 
 
 def _too_many(name: str, count: str, n: int) -> FairlaneError:

@@ -40,7 +40,7 @@ def number(text: str) -> tuple[int, int]:
 
 @dataclass
 class Device:
-    """What the commands for a device set up."""
+    """Disciplines, classes and filters of a device."""
 
     name: str
     qdiscs: dict[str, Command] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Device:
 
 @dataclass
 class Direction:
-    """What leaves through a device."""
+    """Queue, rate and delay line of what leaves through a device."""
 
     queue: Queue
     rate: str | None = None
@@ -175,7 +175,7 @@ class Builder:
                 by = HASHES.get(keys)
                 if by is None:
                     self.place.note(
-                        f"line {f.line}: flow hash keys {short(keys)} is not modelled: flows are told apart by addresses and ports"
+                        f"line {f.line}: flow hash keys {short(keys)} is not modelled: flows are distinguished by addresses and ports"
                     )
                 else:
                     values["hash"] = by

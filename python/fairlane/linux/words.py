@@ -82,7 +82,7 @@ class Word:
     value: Any = None
     """Value that a switch sets."""
     note: str = ""
-    """What is not modelled."""
+    """Reason that it is not modelled."""
     when: str = ""
     """Parameter without which the word is not written."""
     also: tuple[str, ...] = ()
@@ -235,7 +235,7 @@ def written(kind: str, plan: Plan, t: Table, only: tuple[str, ...] = ()) -> list
 
 @dataclass
 class Said:
-    """What the words of a discipline say."""
+    """Values of the words of a discipline."""
 
     values: dict[str, Any] = field(default_factory=dict)
     """Parameters of the queue."""

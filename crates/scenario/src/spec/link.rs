@@ -127,7 +127,7 @@ pub struct Direction {
     #[schemars(range(min = 1, max = 65_535))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
-    /// Queue before the link. Absent: DropTail with its defaults.
+    /// Queue before the link; `"tc: fq_codel limit 100"` is a line of tc. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
     /// Impairments of packets.
     #[serde(flatten)]
