@@ -15,7 +15,7 @@ fn a_copy_arrives_though_its_packet_is_late() {
         for (name, from, to, delay, twice) in [("there", s, d, 1, Some(1.0)), ("back", d, s, 100, None)] {
             // A packet of 1000 bytes takes a millisecond, and is on its way for another.
             let (rate, delay, qdisc) = (Rate::from_bps(8_000_000), Dur::from_ms(delay), Tail::new(12));
-            let reorder = twice.map(|_| ReorderSpec { share: 0.5, delay: Dur::from_ms(5) });
+            let reorder = twice.map(|_| ReorderSpec { share: 0.5, delay: Dur::from_ms(5), ..ReorderSpec::default() });
             let impairments = Impairments { duplicate: twice.map(Duplicate), reorder, ..Impairments::default() };
             b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
         }

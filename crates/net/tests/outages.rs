@@ -50,7 +50,12 @@ impl Network for Net {
         let n = self.routers;
         let r: Vec<NodeId> = (0..n).map(|i| b.node(format!("r{i}"))).collect();
         let h: Vec<NodeId> = (0..n).map(|i| b.node(format!("h{i}"))).collect();
-        let late = JitterSpec(JitterParams { width: Dur::from_us(900), distribution: Distribution::Uniform, keep_order: false });
+        let late = JitterSpec(JitterParams {
+            width: Dur::from_us(900),
+            distribution: Distribution::Uniform,
+            keep_order: false,
+            ..JitterParams::default()
+        });
         let link = |b: &mut WorldBuilder<MinimalComponents>, name: String, from, to, mbps, us, rough: bool| {
             let impairments = Impairments { jitter: (rough && us > 1000).then_some(late), ..Impairments::default() };
             let (rate, delay) = (Rate::from_mbps(mbps), Dur::from_us(us));

@@ -30,14 +30,14 @@ fn schedules() -> impl Strategy<Value = Option<Schedule>> {
 
 fn jitter(us: u64, normal: bool, keep_order: bool) -> JitterSpec {
     let distribution = if normal { Distribution::Normal } else { Distribution::Uniform };
-    JitterSpec(JitterParams { width: Dur::from_us(us), distribution, keep_order })
+    JitterSpec(JitterParams { width: Dur::from_us(us), distribution, keep_order, ..JitterParams::default() })
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
     (0_u64..8000, any::<bool>(), any::<bool>(), 0_u64..9000, 0_u8..4).prop_map(|(us, normal, keep_order, later, which)| Impairments {
         loss: Some(LossSpec::Models(LossModels { every: Some(us % 50), ..LossModels::default() })),
         jitter: (which & 1 == 1).then_some(jitter(us, normal, keep_order)),
-        reorder: (which & 2 == 2).then_some(ReorderSpec { share: 0.1, delay: Dur::from_us(later) }),
+        reorder: (which & 2 == 2).then_some(ReorderSpec { share: 0.1, delay: Dur::from_us(later), ..ReorderSpec::default() }),
         ..Impairments::default()
     })
 }
@@ -148,7 +148,7 @@ fn one_flow(impairments: Impairments, window: u32) -> (World<MinimalComponents, 
 /// Packets a millisecond apart: one that is 4.5 ms late is overtaken by four. The share of late packets is the one asked for, their extent at most four.
 #[test]
 fn a_share_of_the_packets_comes_so_many_places_later() {
-    let reorder = Some(ReorderSpec { share: 0.05, delay: Dur::from_us(4500) });
+    let reorder = Some(ReorderSpec { share: 0.05, delay: Dur::from_us(4500), ..ReorderSpec::default() });
     let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
     let n = order.arrived.len() as f64;
     let share = order.reordered() as f64 / n;
@@ -165,7 +165,7 @@ fn a_share_of_the_packets_comes_so_many_places_later() {
 /// An extra delay shorter than the gap of two packets reorders nothing.
 #[test]
 fn a_short_delay_reorders_nothing() {
-    let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::from_us(900) });
+    let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::from_us(900), ..ReorderSpec::default() });
     let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
     assert_eq!((order.reordered(), w.port(PortId(0)).counters().reordered), (0, 0));
 }
@@ -186,7 +186,13 @@ fn jitter_reorders_unless_it_keeps_the_order() {
 /// Other links keep their order.
 #[test]
 fn order_within_a_link_without_late_packets_stays() {
-    let (w, _) = one_flow(Impairments { reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(5) }), ..Impairments::default() }, 100);
+    let (w, _) = one_flow(
+        Impairments {
+            reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(5), ..ReorderSpec::default() }),
+            ..Impairments::default()
+        },
+        100,
+    );
     assert!(w.ports()[2..].iter().all(|p| p.counters().reordered == 0));
 }
 

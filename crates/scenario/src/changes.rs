@@ -290,10 +290,9 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
             format!("the rate of `{}` cannot change while the network runs: its device has already scheduled its packets", a.name);
         return Err(Refused::new(at("rate"), message, "leave `device` out, or write the changes as `rates` of the link"));
     }
-    let normal = old.impairments.jitter.as_ref().is_some_and(|j| j.0.distribution == Distribution::Normal && j.0.width > Dur::ZERO);
+    let normal = old.impairments.jitter.as_ref().is_some_and(|j| j.0.distribution != Distribution::Uniform && j.0.width > Dur::ZERO);
     if old.delay != new.delay && normal {
-        let message =
-            format!("the delay of `{}` cannot change while the network runs: its normal jitter is truncated at the delay", a.name);
+        let message = format!("the delay of `{}` cannot change while the network runs: its jitter is truncated at the delay", a.name);
         return Err(Refused::new(at("delay"), message, "write a uniform jitter"));
     }
     if old.queue != new.queue {

@@ -197,7 +197,7 @@ impl LiveLink {
             self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
             return;
         };
-        let Outcome { lost, twice } = impair.outcome(earliest);
+        let Outcome { lost, twice, ecn, .. } = impair.outcome(earliest, Outcome::of(&pkt));
         if lost {
             self.count.lost += 1;
             self.free.push(pkt.id.0);
@@ -209,9 +209,9 @@ impl LiveLink {
             self.count.duplicates += 1;
             let bytes = self.store[pkt.id.0 as usize].clone();
             let id = self.keep(&bytes);
-            self.insert(at, id.0, pkt.ecn);
+            self.insert(at, id.0, ecn);
         }
-        self.insert(at, pkt.id.0, pkt.ecn);
+        self.insert(at, pkt.id.0, ecn);
     }
 
     fn insert(&mut self, at: Time, slot: u32, ecn: Ecn) {

@@ -1,6 +1,7 @@
 //! Jitter: the propagation delay varies from packet to packet, as in netem (tc-netem(8)). It may keep the order of packets (a packet then waits for the
 //! one before it) or not.
 
+use super::chance::{self, Chance};
 use super::{At, Finding, Impairment, Work};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
@@ -9,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// How the propagation delay varies around its mean, from packet to packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JitterParams {
-    /// Uniform: half the width, at most the delay. Normal: the standard deviation; draws are cut at 4 deviations and where no delay would be left.
+    /// Uniform: half the width, at most the delay. Normal: the standard deviation; draws are cut at 4 deviations and where no delay would be left. Pareto
+    /// and pareto_normal: netem's scale, 3/4 of a width of standard deviation at most, likewise cut.
     #[schemars(extend("x-max" = "1h"))]
     pub width: Dur,
     /// Distribution of the variation.
@@ -21,6 +23,10 @@ pub struct JitterParams {
     /// True if packets wait for those before them; else they overtake each other, as in netem.
     #[serde(default)]
     pub keep_order: bool,
+    /// Weight of the last random number in the next one (netem). It narrows the variation.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub correlation: f64,
 }
 
 /// Distribution of the variation.
@@ -32,6 +38,33 @@ pub enum Distribution {
     Uniform,
     /// Normal.
     Normal,
+    /// Pareto with exponent 3: few packets are much later than the others (netem's table).
+    Pareto,
+    /// A quarter of the normal distribution and three quarters of Pareto's (netem's table).
+    ParetoNormal,
+}
+
+impl Distribution {
+    /// Most that is taken away from the delay, in quarters of the width.
+    const fn earliest(self) -> u64 {
+        match self {
+            Self::Uniform => 4,
+            Self::Normal => 4 * CUT,
+            // 2/3, and 1/4 * 4 + 3/4 * 2/3.
+            Self::Pareto => 3,
+            Self::ParetoNormal => 6,
+        }
+    }
+
+    /// The value of the distribution below which a share `u` of the draws lies, in widths.
+    fn quantile(self, u: f64) -> f64 {
+        match self {
+            Self::Uniform => 2.0 * u - 1.0,
+            Self::Normal => chance::normal(u),
+            Self::Pareto => chance::pareto(u),
+            Self::ParetoNormal => chance::pareto_normal(u),
+        }
+    }
 }
 
 /// [`JitterParams`], or the width alone.
@@ -71,10 +104,13 @@ impl Impairment for JitterSpec {
         self.0.width > Dur::ZERO
     }
     fn begin(&self, at: &At<'_>) -> Option<Jittering> {
-        let JitterParams { width, distribution, keep_order } = self.0;
-        let normal = distribution == Distribution::Normal;
-        let early = if normal { width * CUT } else { width }.min(at.delay);
-        self.delays().then(|| Jittering { width, normal, keep_order, early, stream: at.stream("jitter"), last: Time::ZERO })
+        let JitterParams { width, distribution, keep_order, correlation } = self.0;
+        let early = Dur::from_ps(width.as_ps().saturating_mul(distribution.earliest()) / 4).min(at.delay);
+        self.delays().then(|| {
+            let mut stream = at.stream("jitter");
+            let chance = Chance::new(correlation, &mut stream);
+            Jittering { width, distribution, correlated: correlation > 0.0, chance, keep_order, early, stream, last: Time::ZERO }
+        })
     }
 }
 
@@ -82,7 +118,9 @@ impl Impairment for JitterSpec {
 #[derive(Clone, Debug)]
 pub struct Jittering {
     width: Dur,
-    normal: bool,
+    distribution: Distribution,
+    correlated: bool,
+    chance: Chance,
     keep_order: bool,
     /// Part of the propagation delay that is added here: the most that a draw takes away.
     early: Dur,
@@ -93,11 +131,16 @@ pub struct Jittering {
 
 impl Jittering {
     fn draw(&mut self) -> Dur {
-        if !self.normal {
-            return Dur::from_ps(self.stream.below(2 * self.early.as_ps() + 1));
-        }
+        let widths = match (self.distribution, self.correlated) {
+            (Distribution::Uniform, false) => return Dur::from_ps(self.stream.below(2 * self.early.as_ps() + 1)),
+            (Distribution::Normal, false) => self.stream.normal(),
+            (distribution, _) => {
+                let fresh = self.stream.uniform();
+                distribution.quantile(self.chance.next(fresh))
+            }
+        };
         let most = self.early + self.width * CUT;
-        let x = self.early.as_ps() as f64 + self.width.as_ps() as f64 * self.stream.normal() + 0.5;
+        let x = self.early.as_ps() as f64 + self.width.as_ps() as f64 * widths + 0.5;
         // A draw below zero becomes zero.
         Dur::from_ps(x as u64).min(most)
     }

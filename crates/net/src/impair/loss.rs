@@ -6,6 +6,7 @@
 //!   it begins in the good state;
 //! - every n-th packet, or packets of given numbers, counted from 1 among all that cross the link (ns-2's ErrorModel/List and /Periodic).
 
+use super::chance::Chance;
 use super::{At, Draws, Finding, Impairment, Outcome, Work};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
@@ -30,6 +31,13 @@ pub struct LossModels {
     /// Probability that a packet is lost, independently of all others.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
+    /// Weight of the last random number in the next one, for `share` (netem). It narrows the numbers, so that the share is met without it alone.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[serde(skip_serializing_if = "independent")]
+    pub correlation: f64,
+    /// Losses in bursts, by four states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub four_states: Option<FourStatesSpec>,
     /// Losses in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gilbert_elliott: Option<GilbertElliottSpec>,
@@ -62,6 +70,61 @@ pub struct GilbertElliottSpec {
     #[serde(default = "certain")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bad: f64,
+}
+
+/// The chain of four states of Salsano, Ludovici, Ordine and Giannuzzi (2012), netem's `loss state`: packets arrive in 1 and are lost in 3, in bursts with
+/// lost (3) and arriving (2) packets, and lost singly (4) between bursts. netem names the probabilities p13, p31, p32, p23 and p14.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FourStatesSpec {
+    /// Probability that a burst begins.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p13: f64,
+    /// Probability that it ends after a loss. Absent: 1 - p13.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p31: Option<f64>,
+    /// Probability that a packet arrives after a loss and the burst goes on.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p32: f64,
+    /// Probability that a packet is lost after one that arrived in a burst.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p23: f64,
+    /// Probability of a single loss between bursts.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p14: f64,
+}
+
+/// A state of [`FourStatesSpec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Gap,
+    Burst,
+    Lost,
+    Single,
+}
+
+impl FourStatesSpec {
+    /// The state of the next packet; it is lost in `Lost` and `Single` (loss_4state).
+    fn step(&self, from: State, u: f64) -> State {
+        match from {
+            State::Gap if u < self.p14 => State::Single,
+            State::Gap if u < self.p13 + self.p14 => State::Lost,
+            State::Burst if u < self.p23 => State::Lost,
+            State::Burst => State::Burst,
+            State::Lost if u < self.p32 => State::Burst,
+            State::Lost if u >= self.p31.unwrap_or(1.0 - self.p13) + self.p32 => State::Lost,
+            State::Gap | State::Lost | State::Single => State::Gap,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn independent(correlation: &f64) -> bool {
+    *correlation == 0.0
 }
 
 fn certain() -> f64 {
@@ -102,10 +165,21 @@ impl Impairment for LossSpec {
     }
 
     fn begin(&self, at: &At<'_>) -> Option<Losing> {
-        let LossModels { share, gilbert_elliott: chain, every, list } = self.models();
+        let LossModels { share, correlation, four_states, gilbert_elliott: chain, every, list } = self.models();
         let (every, list) = (every.unwrap_or(0), list.unwrap_or_default());
-        let hurts = share > 0.0 || chain.is_some() || every > 0 || !list.is_empty();
-        hurts.then(|| Losing { share, chain, every, list: list.into(), stream: at.stream("loss"), bad: false, count: 0, listed: 0 })
+        let hurts = share > 0.0 || four_states.is_some() || chain.is_some() || every > 0 || !list.is_empty();
+        hurts.then(|| Losing {
+            share,
+            chance: Chance::new(correlation, &mut at.stream("loss_correlation")),
+            four_states: four_states.map(|p| (p, State::Gap, at.stream("loss_states"))),
+            chain,
+            every,
+            list: list.into(),
+            stream: at.stream("loss"),
+            bad: false,
+            count: 0,
+            listed: 0,
+        })
     }
 }
 
@@ -113,6 +187,8 @@ impl Impairment for LossSpec {
 #[derive(Clone, Debug)]
 pub struct Losing {
     share: f64,
+    chance: Chance,
+    four_states: Option<(FourStatesSpec, State, Stream)>,
     chain: Option<GilbertElliottSpec>,
     /// 0 for none.
     every: u64,
@@ -129,10 +205,17 @@ pub struct Losing {
 impl Work for Losing {
     fn reseed(&mut self, number: u64) {
         self.stream.fork(number);
+        if let Some((_, _, stream)) = &mut self.four_states {
+            stream.fork(number);
+        }
     }
 
     fn apply(&mut self, draws: Draws, _: Time, outcome: &mut Outcome) {
-        let mut lost = draws.loss < self.share;
+        let mut lost = self.chance.next(draws.loss) < self.share;
+        if let Some((p, state, stream)) = &mut self.four_states {
+            *state = p.step(*state, stream.uniform());
+            lost |= matches!(state, State::Lost | State::Single);
+        }
         self.count += 1;
         if let Some(c) = self.chain {
             let (moves, loses) = (self.stream.uniform(), self.stream.uniform());

@@ -4,6 +4,7 @@
 //! others alone. Late packets wait in `reorder_buffer.rs`.
 
 use crate::ids::PortId;
+use crate::packet::{Class, Ecn, Packet};
 use crate::reorder_buffer::ReorderBuffer;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
@@ -82,11 +83,20 @@ impairments! {
     "A share of the packets that arrives later than those behind them." reorder: ReorderSpec;
     "Variation of the propagation delay: its width, or a table of parameters." jitter: JitterSpec;
     "Rate, delay and loss that follow a trace: a file or the name of a shipped profile, or a table of parameters." profile: ProfileSpec;
+    "Share of the packets in which a bit is flipped, which a checksum finds: they are lost." corrupt: CorruptSpec;
+    "Slots in which packets arrive, in batches." slot: SlotSpec;
+    "Headers that the link rewrites: ECN field and code point." remark: RemarkSpec;
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    "Longest packet that passes the link; longer ones vanish. Absent: any." black_hole: BlackHole;
 }
 
+mod chance;
+
+pub use corrupt::CorruptParams;
 pub use jitter::{Distribution, JitterParams};
-pub use loss::{GilbertElliottSpec, LossModels};
+pub use loss::{FourStatesSpec, GilbertElliottSpec, LossModels};
 pub use profile::{Interpolation, ProfileParams};
+pub use remark::RemarkEcn;
 
 /// Parameters of an impairment.
 pub trait Impairment: Sized {
@@ -178,6 +188,19 @@ pub struct Outcome {
     pub lost: bool,
     /// It arrives twice.
     pub twice: bool,
+    /// Its length in bytes.
+    pub len: u32,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its traffic class.
+    pub class: Class,
+}
+
+impl Outcome {
+    /// The fate of a packet to which nothing happens.
+    pub fn of(p: &Packet) -> Self {
+        Self { lost: false, twice: false, len: p.len, ecn: p.ecn, class: p.class }
+    }
 }
 
 /// Impairments of a link, with their state.
@@ -225,10 +248,9 @@ impl Impair {
         Time::ZERO + now.since(Time::ZERO + self.ring)
     }
 
-    /// Outcome of the next packet, which would arrive at `now` by the delay of the ring alone.
-    pub fn outcome(&mut self, now: Time) -> Outcome {
+    /// Outcome of the next packet, which would be this one if nothing happened, and which would arrive at `now` by the delay of the ring alone.
+    pub fn outcome(&mut self, now: Time, mut outcome: Outcome) -> Outcome {
         let draws = Draws { loss: self.rng.uniform(), twice: self.rng.uniform() };
-        let mut outcome = Outcome::default();
         self.working.apply(draws, self.sent(now), &mut outcome);
         outcome
     }
@@ -251,5 +273,7 @@ impl Impair {
     }
 }
 
+#[cfg(test)]
+mod netem_tests;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ fn impair(what: Impairments) -> Impair {
 
 fn lost(what: Impairments, n: usize) -> Vec<bool> {
     let mut i = impair(what);
-    (0..n).map(|_| i.outcome(Time::ZERO).lost).collect()
+    (0..n).map(|_| i.outcome(Time::ZERO, Outcome::default()).lost).collect()
 }
 
 fn losing(models: LossModels) -> Impairments {
@@ -90,11 +90,11 @@ fn named_packets_are_lost() {
 fn models_do_not_share_their_luck() {
     let plain = Impairments { loss: Some(LossSpec::Share(0.1)), duplicate: Some(Duplicate(0.2)), ..Impairments::default() };
     let gilbert_elliott = Some(GilbertElliottSpec { p: 0.01, r: 0.3, good: 0.0, bad: 1.0 });
-    let loss = losing(LossModels { share: 0.1, gilbert_elliott, every: Some(50), list: None }).loss;
+    let loss = losing(LossModels { share: 0.1, gilbert_elliott, every: Some(50), ..LossModels::default() }).loss;
     let more = Impairments { loss, jitter: Some(jitter(Dur::from_ms(1), false)), ..plain.clone() };
     let (mut a, mut b) = (impair(plain), impair(more));
     for _ in 0..10_000 {
-        let (x, y) = (a.outcome(Time::ZERO), b.outcome(Time::ZERO));
+        let (x, y) = (a.outcome(Time::ZERO, Outcome::default()), b.outcome(Time::ZERO, Outcome::default()));
         b.arrival(Time::ZERO);
         assert_eq!(x.twice, y.twice);
         assert!(!x.lost || y.lost);
@@ -103,7 +103,7 @@ fn models_do_not_share_their_luck() {
 
 fn jitter(width: Dur, normal: bool) -> JitterSpec {
     let distribution = if normal { Distribution::Normal } else { Distribution::Uniform };
-    JitterSpec(JitterParams { width, distribution, keep_order: false })
+    JitterSpec(JitterParams { width, distribution, keep_order: false, ..JitterParams::default() })
 }
 
 /// An impairment without effect is left out: a link with no other impairment is a plain one.
@@ -111,7 +111,7 @@ fn jitter(width: Dur, normal: bool) -> JitterSpec {
 fn what_does_nothing_is_not_at_work() {
     let idle = Impairments { jitter: Some(jitter(Dur::ZERO, true)), ..Impairments::plain() };
     assert!(Impair::new(&idle, Dur::from_ms(10), 5, "x").is_none() && !idle.delays());
-    let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::ZERO });
+    let reorder = Some(ReorderSpec { share: 0.5, ..ReorderSpec::default() });
     assert!(Impair::new(&Impairments { reorder, ..idle.clone() }, Dur::from_ms(10), 5, "x").is_none());
     let models = [
         losing(LossModels { share: 0.1, ..LossModels::default() }),
@@ -120,7 +120,10 @@ fn what_does_nothing_is_not_at_work() {
         chain(0.1, 0.1, 0.0, 1.0),
         Impairments { duplicate: Some(Duplicate(0.1)), ..Impairments::default() },
         Impairments { jitter: Some(jitter(Dur::from_ms(1), false)), ..Impairments::default() },
-        Impairments { reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(1) }), ..Impairments::default() },
+        Impairments {
+            reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(1), ..ReorderSpec::default() }),
+            ..Impairments::default()
+        },
     ];
     for what in models {
         assert!(Impair::new(&what, Dur::from_ms(10), 5, "x").is_some(), "{what:?}");

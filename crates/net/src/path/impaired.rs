@@ -33,11 +33,16 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         let Some(imp) = port.impair_mut() else { return NOWHERE };
-        let Outcome { lost, twice } = imp.outcome(now);
+        let Outcome { lost, twice, ecn, class, .. } = imp.outcome(now, Outcome::of(pkt));
         let clamped_by = imp.clamped_by;
         if lost {
             self.drop_packet(i, *pkt, DropReason::Link, now, obs);
             return NOWHERE;
+        }
+        pkt.class = class;
+        if pkt.ecn != ecn {
+            pkt.ecn = ecn;
+            self.arena.get_mut(pkt.id).set_ecn(ecn);
         }
         if let Some(PortId(by)) = clamped_by {
             self.clamp(by, pkt, now, obs);
