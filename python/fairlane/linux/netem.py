@@ -28,7 +28,7 @@ def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
     if link.get("device"):
         plan.missing.append(f"a device of {link['device']} below the queue: a shaper hands it no more than it can send")
     late = link.get("reorder") or {}
-    if not late.get("share"):
+    if not late.get("share") and not late.get("ahead"):
         late = {}
     if not words and not late:
         return []
@@ -42,7 +42,15 @@ def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
         f"tc filter add dev {plan.dev} parent ffff: protocol all matchall action mirred egress redirect dev ifb0",
     ]
     parent = "root"
-    if late:
+    if late.get("ahead"):
+        gap = ["gap", str(late["gap"])] if late.get("gap", 0) > 1 else []
+        part = ["delay", q.time(q.seconds(late["delay"])), "reorder", *_correlated(late["share"], late), *gap]
+        lines.append(" ".join(["tc qdisc add dev ifb0 root handle 1: netem", *part, *limit]))
+        parent = "parent 1:1"
+    elif late:
+        for name in ("gap", "correlation"):
+            if late.get(name):
+                plan.note(f"netem's {name} is about the packets that are not late: reorder.{name} is omitted")
         # netem sends "reordered" packets at once and delays the others: they are the packets that are not late.
         plan.note("netem's reorder names the packets that are not late; the delay of all of them is in a netem of its own below it")
         rest = _percent(1 - late["share"])
@@ -69,8 +77,17 @@ def _delay(plan: Plan, jitter: dict[str, Any] | None) -> list[str]:
     if jitter["keep_order"]:
         plan.note("netem lets packets overtake each other when their delay varies: jitter.keep_order is not kept")
     # Without a distribution netem draws uniformly between delay - jitter and delay + jitter.
-    normal = ["distribution", "normal"] if jitter["distribution"] == "normal" else []
-    return ["delay", q.time(plan.link.delay), q.time(width), *normal]
+    table = _TABLES.get(jitter["distribution"])
+    weight = [_percent(jitter["correlation"])] if jitter.get("correlation") else []
+    return ["delay", q.time(plan.link.delay), q.time(width), *weight, *(["distribution", table] if table else [])]
+
+
+_TABLES = {"normal": "normal", "pareto": "pareto", "pareto_normal": "paretonormal"}
+"""netem's distributions (tc-netem(8))."""
+
+
+def _correlated(share: float, table: dict[str, Any]) -> list[str]:
+    return [_percent(share), *([_percent(table["correlation"])] if table.get("correlation") else [])]
 
 
 def _loss(plan: Plan, loss: float | dict[str, Any] | None) -> list[str]:
@@ -78,17 +95,40 @@ def _loss(plan: Plan, loss: float | dict[str, Any] | None) -> list[str]:
     for name in ("every", "list"):
         if models.get(name):
             plan.note(f"netem cannot lose packets by their number: loss.{name} is omitted")
-    share, chain = models.get("share"), models.get("gilbert_elliott")
+    share, chain, states = models.get("share"), models.get("gilbert_elliott"), models.get("four_states")
+    if (chain or states) and share:
+        plan.note("netem has one model of loss at a time: loss.share is left out")
+    if states:
+        if chain:
+            plan.note("netem has one model of loss at a time: loss.gilbert_elliott is left out")
+        ends = states.get("p31")
+        return ["loss state", *(_percent(x) for x in (states["p13"], 1 - states["p13"] if ends is None else ends, states["p32"],
+                                                      states["p23"], states["p14"]))]  # fmt: skip
     if chain:
-        if share:
-            plan.note("netem has one model of loss at a time: loss.share is left out")
         return ["loss gemodel", *(_percent(chain[k]) for k in ("p", "r", "bad", "good"))]
-    return ["loss", _percent(share)] if share else []
+    return ["loss", *_correlated(share, models)] if share else []
 
 
 def _duplicate(_: Plan, share: float | None) -> list[str]:
     return ["duplicate", _percent(share)] if share else []
 
 
-_WORDS: dict[str, Callable[[Plan, Any], list[str]]] = {"jitter": _delay, "loss": _loss, "duplicate": _duplicate}
+def _corrupt(plan: Plan, corrupt: float | dict[str, Any] | None) -> list[str]:
+    table: dict[str, Any] = corrupt if isinstance(corrupt, dict) else {"share": corrupt}
+    if not table["share"]:
+        return []
+    plan.note("netem flips a bit, which the receiver's checksum finds; here the packet is lost on the link")
+    return ["corrupt", *_correlated(table["share"], table)]
+
+
+def _slot(_: Plan, slot: dict[str, Any] | None) -> list[str]:
+    if not slot:
+        return []
+    times = [q.time(q.seconds(slot[k])) for k in ("min", "max") if slot.get(k)]
+    return ["slot", *times, *(["packets", str(slot["packets"])] if slot.get("packets") else [])]
+
+
+_WORDS: dict[str, Callable[[Plan, Any], list[str]]] = {
+    "jitter": _delay, "loss": _loss, "duplicate": _duplicate, "corrupt": _corrupt, "slot": _slot,
+}  # fmt: skip
 """Impairments as netem options; `reorder` needs a second netem. Others are reported as missing."""

@@ -2,7 +2,7 @@
 //! one before it) or not.
 
 use super::chance::{self, Chance};
-use super::{At, Finding, Impairment, Work};
+use super::{At, Finding, Impairment, Work, plain};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -24,7 +24,7 @@ pub struct JitterParams {
     #[serde(default)]
     pub keep_order: bool,
     /// Weight of the last random number in the next one (netem). It narrows the variation.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "plain")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub correlation: f64,
 }

@@ -7,7 +7,7 @@
 //! - every n-th packet, or packets of given numbers, counted from 1 among all that cross the link (ns-2's ErrorModel/List and /Periodic).
 
 use super::chance::Chance;
-use super::{At, Draws, Finding, Impairment, Outcome, Work};
+use super::{At, Draws, Finding, Impairment, Outcome, Work, plain};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct LossModels {
     pub share: f64,
     /// Weight of the last random number in the next one, for `share` (netem). It narrows the numbers, so that the share is met without it alone.
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[serde(skip_serializing_if = "independent")]
+    #[serde(skip_serializing_if = "plain")]
     pub correlation: f64,
     /// Losses in bursts, by four states.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,11 +120,6 @@ impl FourStatesSpec {
             State::Gap | State::Lost | State::Single => State::Gap,
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn independent(correlation: &f64) -> bool {
-    *correlation == 0.0
 }
 
 fn certain() -> f64 {

@@ -141,6 +141,11 @@ pub trait Work {
     }
 }
 
+/// True for the value that a parameter has if it is not given: it is not written out.
+fn plain<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn unsaid<P: Impairment>(what: &Option<P>) -> bool {
     what.is_none() && P::plain().is_none()
 }

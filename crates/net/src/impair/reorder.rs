@@ -3,7 +3,7 @@
 //! netem's `reorder` (tc-netem(8)) is the opposite: all packets are delayed but the given share, which overtakes them. `ahead` does that.
 
 use super::chance::Chance;
-use super::{At, Finding, Impairment, Work};
+use super::{At, Finding, Impairment, Work, plain};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -20,13 +20,13 @@ pub struct ReorderSpec {
     #[schemars(extend("x-max" = "1h"))]
     pub delay: Dur,
     /// True if those singled out are the ones that arrive in time and overtake all others, which are late (netem's reorder).
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "plain")]
     pub ahead: bool,
     /// Packets from one that is singled out to the next that may be (netem's gap): 1 or 0 for any.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "plain")]
     pub gap: u32,
     /// Weight of the last random number in the next one (netem). It narrows the numbers, so that the share is met without it alone.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "plain")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub correlation: f64,
 }
