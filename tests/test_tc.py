@@ -310,11 +310,44 @@ def test_jitter_and_reordering_come_as_netem_has_them():
     assert "parent 1:1 netem delay 20ms limit" in far[-1] and "not late" in notes
 
 
+def test_the_other_words_of_netem():
+    """tc-netem(8): `delay TIME JITTER CORRELATION distribution D`, `loss state P13 P31 P32 P23 P14`, `corrupt`, `slot`, `reorder P CORRELATION gap N`."""
+    far, _ = far_end(jitter={"width": "2ms", "distribution": "pareto_normal", "correlation": 0.25})
+    assert "netem delay 20ms 2ms 25% distribution paretonormal limit" in far[-1]
+    far, _ = far_end(loss={"share": 0.01, "correlation": 0.5})
+    assert "loss 1% 50% limit" in far[-1]
+    far, _ = far_end(loss={"four_states": {"p13": 0.01, "p31": 0.3, "p32": 0.2, "p23": 0.5, "p14": 0.001}})
+    assert "loss state 1% 30% 20% 50% 0.1% limit" in far[-1]
+    far, notes = far_end(corrupt={"share": 0.001, "correlation": 0.1}, slot={"min": "4ms", "max": "6ms", "packets": 20})
+    assert "corrupt 0.1% 10% slot 4ms 6ms packets 20 limit" in far[-1] and "checksum" in notes
+    far, _ = far_end(reorder={"share": 0.25, "delay": "5ms", "ahead": True, "gap": 5, "correlation": 0.5})
+    assert "netem delay 5ms reorder 25% 50% gap 5 limit" in far[-2]
+
+
+def test_htb_and_hfsc_come_with_their_classes():
+    tree = [
+        {"name": "all", "rate": "5Mbit/s"},
+        {"name": "a", "parent": "all", "rate": "1Mbit/s", "ceil": "5Mbit/s", "match": "tcp", "quantum": "3000B"},
+        {"name": "b", "parent": "all", "rate": "4Mbit/s", "prio": 1, "queue": "codel"},
+    ]
+    (one,) = export(network({"htb": {"classes": tree}}), "x", queue_only=True)
+    text = "\n".join(one.commands)
+    assert "htb default 3 r2q 10 direct_qlen 1000" in text
+    assert "parent 1:1 classid 1:2 htb rate 1mbit ceil 5mbit burst 1600 cburst 1600 prio 0 quantum 3000" in text.replace("10:", "1:")
+    curves = [
+        {"name": "a", "rt": {"m1": "2Mbit/s", "d": "10ms", "m2": "1Mbit/s"}, "match": "tcp"},
+        {"name": "b", "ls": {"m2": "4Mbit/s"}, "ul": {"m2": "8Mbit/s"}},
+    ]
+    (one,) = export(network({"hfsc": {"classes": curves}}), "x", queue_only=True)
+    text = "\n".join(one.commands).replace("10:", "1:")
+    assert "classid 1:1 hfsc rt m1 2mbit d 10ms m2 1mbit" in text and "classid 1:2 hfsc ls m2 4mbit ul m2 8mbit" in text
+
+
 def test_each_impairment_is_translated_or_refused(monkeypatch):
     """A new impairment without a mapping is reported as missing."""
-    written = {"loss": 0.01, "duplicate": 0.02, "reorder": {"share": 0.01, "delay": "5ms"}}
+    written = {"loss": 0.01, "duplicate": 0.02, "reorder": {"share": 0.01, "delay": "5ms"}, "corrupt": 0.01, "slot": {"min": "4ms"}}
     written["jitter"] = {"width": "5ms", "distribution": "uniform", "keep_order": False}
-    monkeypatch.setattr(netem, "impairments", lambda: (*impairments(), "corrupt"))
+    monkeypatch.setattr(netem, "impairments", lambda: (*impairments(), "fog"))
     # The device below the queue is refused in words of its own, see the next test.
     for name in {*netem.impairments()} - {"device"}:
         plan = Plan("eth0", Link(Fraction(10**6), Fraction(1, 100)))

@@ -22,12 +22,25 @@ LENGTHS = {
     "fl-rate": ["3Mbit/s", "20Mbit/s"],
 }
 CLASSES = [{"match": "tcp", "queue": "codel"}, {"match": "any", "queue": "pie"}]
+TREE = [
+    {"name": "all", "rate": "5Mbit/s"},
+    {"name": "a", "parent": "all", "rate": "1Mbit/s", "ceil": "5Mbit/s", "match": "tcp"},
+    {"name": "b", "parent": "all", "rate": "4Mbit/s", "prio": 1, "quantum": "2000B", "queue": "codel"},
+]
+CURVES = [
+    {"name": "a", "rt": {"m1": "2Mbit/s", "d": "10ms", "m2": "1Mbit/s"}, "ls": {"m2": "1Mbit/s"}, "match": "tcp"},
+    {"name": "b", "ls": {"m2": "4Mbit/s"}, "ul": {"m2": "8Mbit/s"}, "queue": "codel"},
+]
 VALUES: dict[tuple[str, str], list[Any]] = {
     ("drr", "classes"): [CLASSES],
     ("prio", "classes"): [CLASSES],
     ("wrr", "classes"): [CLASSES],
     ("wrr", "queue"): ["codel"],
     ("tbf", "queue"): ["codel"],
+    ("htb", "classes"): [TREE],
+    ("hfsc", "classes"): [CURVES],
+    ("htb", "default"): ["a"],
+    ("hfsc", "default"): ["a"],
     ("wred", "levels"): [[{"match": "any", "min": "3p", "max": "9p"}]],
     ("rio", "in_profile"): ["dscp:ef"],
 }
@@ -35,6 +48,8 @@ VALUES: dict[tuple[str, str], list[Any]] = {
 TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
     ("wrr", "quantum"): {"count": "bytes"},
     ("wrr", "queue"): {"classes": []},
+    ("htb", "default"): {"classes": TREE},
+    ("hfsc", "default"): {"classes": CURVES},
     ("tbf", "mtu"): {"peakrate": "20Mbit/s"},
     ("sfb", "warmup"): {"rehash": "60s"},
     ("dualpi2", "t_shift"): {"scheduler": "ts_fifo"},
@@ -47,7 +62,8 @@ TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
 """Settings without which a parameter has no effect."""
 WORDS = {
     ("codel", "inv_sqrt"): "1/sqrt", ("fq_codel", "inv_sqrt"): "1/sqrt", ("codel", "mtu"): "MTU", ("fq_codel", "mtu"): "MTU",
-    ("wrr", "limit"): "limit", ("prio", "limit"): "limit", ("fq_pie", "refuse"): "refuses", ("fq_pie", "drop_batch"): "packets leave",
+    ("wrr", "limit"): "limit", ("htb", "limit"): "limit", ("hfsc", "limit"): "limit",
+    ("prio", "limit"): "limit", ("fq_pie", "refuse"): "refuses", ("fq_pie", "drop_batch"): "packets leave",
     ("rio", "in_profile"): "virtual queue",
     ("pie", "mean_packet"): "typical packet", ("fq_pie", "mean_packet"): "typical packet",
 }  # fmt: skip

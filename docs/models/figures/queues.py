@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from . import formulas, special
+from . import formulas, shapers, special
 from .draw import HOLLOW, THIN, Drawing, Item, curve, law, level, note, one, panel, plot, spread, steps, two
 from .runs import SEEDS, bulk, cbr, late, mean, net, poisson, series, tcp, udp, value
 
@@ -402,6 +402,8 @@ FIGURES = {
         note("formula: 1/2, 1/(n + 1)", lw=1, color="black"), size=(7, 3.2), ylim=(0, 0.6),
     ),
     "tbf": one("time (ms)", "sent (kilobyte)", *special.bucket(), size=(7, 3.2), xlim=(0, 150), ylim=(0, None)),
+    "htb": shapers.borrowing(),
+    "hfsc": shapers.promised(),
     "srtcm": colours("srtcm", {"green": lambda x: min(1, 2 / x), "yellow": lambda _: 0.0, "red": lambda x: max(0, 1 - 2 / x)}, ebs="5000B"),
     "trtcm": colours(
         "trtcm", {"green": lambda x: min(1, 2 / x), "yellow": lambda x: max(0, min(1, 5 / x) - 2 / x), "red": lambda x: max(0, 1 - 5 / x)},

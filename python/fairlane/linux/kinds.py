@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import classes, laws, schedulers
+from . import classes, laws, schedulers, shapers
 from .plan import Plan, Table
 
 Writer = Callable[[Plan, str, str, Table], None]
@@ -25,6 +25,8 @@ WRITERS: dict[str, Writer] = {
     "prio": classes.prio,
     "wrr": classes.wrr,
     "tbf": classes.tbf,
+    "htb": shapers.htb,
+    "hfsc": shapers.hfsc,
     "choke": laws.choke,
     "sfb": laws.sfb,
     "cake": schedulers.cake,
