@@ -311,7 +311,7 @@ def test_jitter_and_reordering_come_as_netem_has_them():
 
 
 def test_the_other_words_of_netem():
-    """tc-netem(8): `delay TIME JITTER CORRELATION distribution D`, `loss state P13 P31 P32 P23 P14`, `corrupt`, `slot`, `reorder P CORRELATION gap N`."""
+    """tc-netem(8): `delay TIME JITTER CORRELATION`, `loss state P13 P31 P32 P23 P14`, `corrupt`, `slot`, `reorder P CORRELATION gap N`."""
     far, _ = far_end(jitter={"width": "2ms", "distribution": "pareto_normal", "correlation": 0.25})
     assert "netem delay 20ms 2ms 25% distribution paretonormal limit" in far[-1]
     far, _ = far_end(loss={"share": 0.01, "correlation": 0.5})
