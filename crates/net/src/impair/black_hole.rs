@@ -1,7 +1,7 @@
 //! MTU black holes: longer packets vanish, and no message says so (RFC 2923 section 2.1, RFC 4821 section 1).
 
 use super::{At, Draws, Impairment, Outcome, Work};
-use fairlane_units::Bytes;
+use fairlane_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Impairment for BlackHole {
 }
 
 impl Work for BlackHole {
-    fn apply(&mut self, _: Draws, outcome: &mut Outcome) {
+    fn apply(&mut self, _: Draws, _: Time, outcome: &mut Outcome) {
         outcome.lost |= u64::from(outcome.len) > self.0.get();
     }
 }

@@ -3,6 +3,7 @@
 use super::chance::Chance;
 use super::{At, Draws, Impairment, Outcome, Work};
 use fairlane_engine::Stream;
+use fairlane_units::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -71,7 +72,7 @@ impl Work for Corrupting {
         self.stream.fork(number);
     }
 
-    fn apply(&mut self, _: Draws, outcome: &mut Outcome) {
+    fn apply(&mut self, _: Draws, _: Time, outcome: &mut Outcome) {
         let fresh = self.stream.uniform();
         outcome.lost |= self.chance.next(fresh) < self.share;
     }

@@ -8,7 +8,7 @@ fn impair(what: Impairments) -> Impair {
 
 fn fate(what: Impairments, packet: Outcome, n: usize) -> Vec<Outcome> {
     let mut i = impair(what);
-    (0..n).map(|_| i.outcome(packet)).collect()
+    (0..n).map(|_| i.outcome(Time::ZERO, packet)).collect()
 }
 
 fn losses(what: Impairments, n: usize) -> Vec<bool> {

@@ -2,6 +2,7 @@
 
 use super::{At, Draws, Impairment, Outcome, Work};
 use crate::packet::{Class, Ecn};
+use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,7 @@ impl Impairment for RemarkSpec {
 }
 
 impl Work for RemarkSpec {
-    fn apply(&mut self, _: Draws, outcome: &mut Outcome) {
+    fn apply(&mut self, _: Draws, _: Time, outcome: &mut Outcome) {
         outcome.ecn = match (self.ecn, outcome.ecn) {
             (RemarkEcn::Bleach, _) => Ecn::NotEct,
             (RemarkEcn::Unmark, Ecn::Ce) | (RemarkEcn::Classic, Ecn::Ect1) => Ecn::Ect0,

@@ -70,7 +70,7 @@ impl Work for Slotting {
         self.stream.fork(number);
     }
 
-    fn extra(&mut self, now: Time) -> Dur {
+    fn extra(&mut self, now: Time, _: Time) -> Dur {
         if self.left == 0 {
             self.begin(self.next.max(now));
         }

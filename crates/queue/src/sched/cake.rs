@@ -4,7 +4,7 @@ mod ack_filter;
 pub(super) mod hosts;
 mod tins;
 mod ways;
-mod wire;
+pub(super) mod wire;
 
 use super::check;
 use super::fifo::Fifo;

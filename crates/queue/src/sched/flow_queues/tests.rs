@@ -3,6 +3,7 @@ use crate::law::droptail::DropTail;
 use crate::limit::Limit;
 use crate::sched::cake::CakeIsolation;
 use crate::sched::cake::hosts::Hosts;
+use crate::sched::cake::wire::{CakeFraming, Wire};
 use crate::sched::hash::tests::{link, pkt};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
@@ -133,7 +134,8 @@ fn scheduled_turns_are_the_turns_one_by_one() {
     for seed in 1..=20 {
         let mut rng = Stream::new(seed, "test", "visits", "");
         let (flows, hosts) = (2 + rng.below(60), 1 + rng.below(4));
-        let mut both = [(); 2].map(|()| (queues(300), Hosts::new(CakeIsolation::TripleIsolate, 64)));
+        let wire = Wire { overhead: 0, uncounted: 0, mpu: 0, framing: CakeFraming::None };
+        let mut both = [(); 2].map(|()| (queues(300), Hosts::new(CakeIsolation::TripleIsolate, 64, wire)));
         (both[0].0.patience, both[1].0.patience) = (3, usize::MAX);
         let mut id = 0;
         for step in 0..6000 {
