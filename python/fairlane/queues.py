@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from .base.spec import QueueParams
 
 if TYPE_CHECKING:
-    from .settings import Automatic, ClassTable, DrrClassTable, Duration, Length, Queue, Rate, Size, WeightedTable, WredLevelTable
+    from .settings import Automatic, ClassTable, DrrClassTable, Duration, HfscClassTable, HtbClassTable, Length, Queue, Rate, Size, WeightedTable, WredLevelTable
 
 __all__ = [
     "Afd",
@@ -29,6 +29,8 @@ __all__ = [
     "Fred",
     "Green",
     "Headdrop",
+    "Hfsc",
+    "Htb",
     "Management",
     "Modred",
     "Pi",
@@ -1323,21 +1325,24 @@ class Cake(QueueParams):
     """Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits. (rate, default unset)"""
     overhead: Size | None = None
     """Bytes that the link layer adds to each packet, for the shaper. (size, default "0B", 0B to 256B)"""
+    uncounted: Size | None = None
+    """Bytes of each packet that the shaper does not count, such as a header that the link layer does not carry: tc's negative overhead.
+    (size, default "0B", 0B to 64B)"""
     mpu: Size | None = None
     """Least length of a packet with its overhead, for the shaper (tc's mpu). (size, default "0B", 0B to 256B)"""
     framing: Literal["none", "atm", "ptm"] | None = None
     """Framing of the link layer that the shaper assumes. (one of `none`, `atm`, `ptm`, default "none")"""
-    tins: Literal["besteffort", "diffserv3", "diffserv4", "precedence"] | None = None
-    """Into which tins packets are sorted (section III.B). (one of `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default
-    "diffserv3")"""
+    tins: Literal["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"] | None = None
+    """Into which tins packets are sorted (section III.B). (one of `besteffort`, `diffserv3`, `diffserv4`, `diffserv8`, `precedence`,
+    default "diffserv3")"""
     isolation: Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual_srchost", "dual_dsthost", "triple_isolate"] | None = None
     """Between whom a tin is shared (section III.C). (one of `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`,
     `dual_dsthost`, `triple_isolate`, default "triple_isolate")"""
     rtt: Duration | None = None
     """A typical round trip: COBALT's interval, and twenty times its target. (duration, default "100ms", 1us to 1000s)"""
     limit: Length | None = None
-    """Limit of all queues together. Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240 packets of 1514
-    bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or bytes, default unset)"""
+    """Limit of all queues together (tc's memlimit). Unset: four times what `bandwidth` sends in `rtt`, at least 4 MiB and at most 10240
+    packets of 1514 bytes; without a bandwidth 10240 packets of 1514 bytes. (packets or bytes, default unset)"""
     flows: int | None = None
     """Number of queues in each tin. (integer, default 1024, 1 to 65536)"""
     ways: int | None = None
@@ -1346,6 +1351,14 @@ class Cake(QueueParams):
     """Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)"""
     ecn: bool | None = None
     """True if ECN-capable packets are marked instead of dropped; sch_cake always does. (true or false, default true)"""
+    ingress: bool | None = None
+    """True for a shaper behind the bottleneck (tc's ingress): packets that it drops count against the rate and the turns of flows, and a
+    wait is long only above two frames of each bulk flow. (true or false, default false)"""
+    ack_filter: Literal["none", "filter", "aggressive"] | None = None
+    """Which acknowledgments are dropped because a later one of the same flow waits behind them (tc's ack-filter). (one of `none`,
+    `filter`, `aggressive`, default "none")"""
+    wash: bool | None = None
+    """True if the code point is cleared once it has chosen the tin (tc's wash). (true or false, default false)"""
     preset: Literal["linux"] | None = None
     """Named set of values for the parameters that are not written here. (one of `linux`, default unset)"""
 
@@ -1372,6 +1385,49 @@ class Tbf(QueueParams):
     "droptail")"""
     preset: Literal["ns2"] | None = None
     """Named set of values for the parameters that are not written here. (one of `ns2`, default unset)"""
+
+
+@dataclass(kw_only=True, repr=False)
+class Htb(QueueParams):
+    """HTB gives each class its rate, and lends what others leave unused to classes
+    below their ceil: first to those of a better priority, among equals in
+    proportion to their quanta (Devera 2002; sch_htb of Linux 6.18).
+    """
+
+    _name: ClassVar[str] = "htb"
+    classes: Sequence[HtbClassTable] | None = None
+    """The classes of the tree, each with a `name`, the name of its `parent`, and a `rate`; those without others below them also have a
+    `match` and a `queue`. (list of table, default
+    [{"name":"","parent":null,"match":"any","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"rate":null,"ceil":null,"burst":"1600B","cburst":"1600B","prio":0,"quantum":null}])"""
+    default: str | None = None
+    """Name of the class for packets that fit none, or "direct": they are sent at once, before all classes (tc's default of 0). Unset:
+    the last class. (text, default unset)"""
+    rate2quantum: int | None = None
+    """A class without a `quantum` has what its rate sends in a second, in bytes, divided by this number (tc's r2q). (integer, default
+    10, 1 to 1000000)"""
+    direct_limit: Length | None = None
+    """Limit of the packets that bypass the classes (tc's direct_qlen, a device's default txqueuelen). (packets or bytes, default
+    "1000p")"""
+    limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
+
+
+@dataclass(kw_only=True, repr=False)
+class Hfsc(QueueParams):
+    """HFSC serves by deadline what classes are promised by their real-time curves,
+    and shares the rest of the link in a tree by virtual times, up to upper
+    limits (Stoica, Zhang and Ng 1997; sch_hfsc of Linux 6.18).
+    """
+
+    _name: ClassVar[str] = "hfsc"
+    classes: Sequence[HfscClassTable] | None = None
+    """The classes of the tree, each with a `name`, the name of its `parent`, and curves; those without others below them also have a
+    `match` and a `queue`. (list of table, default
+    [{"name":"","parent":null,"match":"any","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"rt":null,"ls":null,"ul":null}])"""
+    default: str | None = None
+    """Name of the class for packets that fit none. Unset: the last class. (text, default unset)"""
+    limit: Length | None = None
+    """Limit of all classes together. Unset: only the limits of their queues. (packets or bytes, default unset)"""
 
 
 @dataclass(kw_only=True, repr=False)

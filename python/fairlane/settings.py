@@ -36,7 +36,7 @@ Length: TypeAlias = "units.Packets | units.Size | str"
 FilePath: TypeAlias = str
 """The path of a file."""
 
-QueueName: TypeAlias = Literal["droptail", "DropTail", "Queue/DropTail", "FifoQueueDisc", "pfifo", "bfifo", "fifo", "taildrop", "red", "RED", "Queue/RED", "RedQueueDisc", "headdrop", "HeadDrop", "pfifo_head_drop", "drop_front", "dropfront", "randomdrop", "RandomDrop", "random_drop", "management", "Management", "Queue/Management", "ared", "ARED", "adaptive_red", "wred", "WRED", "gred", "rio", "RIO", "RED/RIO", "Queue/RED/RIO", "modred", "ModRED", "avq", "AVQ", "Vq", "Queue/Vq", "rem", "REM", "Queue/REM", "pi", "PI", "Queue/PI", "blue", "BLUE", "Blue", "sfb", "SFB", "choke", "CHOKe", "xchoke", "fred", "FRED", "afd", "AFD", "approximate_fair_dropping", "green", "GREEN", "codel", "CoDel", "CoDelQueueDisc", "cobalt", "COBALT", "CobaltQueueDisc", "pie", "PIE", "PieQueueDisc", "pi2", "PI2", "dualpi2", "DualPI2", "prio", "PRIO", "priority", "PrioQueueDisc", "rr", "RR", "round_robin", "wrr", "WRR", "weighted_round_robin", "drr", "DRR", "Queue/DRR", "sfq", "SFQ", "Queue/SFQ", "fq", "FQ", "Queue/FQ", "wfq", "WFQ", "pgps", "wf2q", "WF2Q", "wf2q+", "wf2qplus", "fq_codel", "FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc", "fq_pie", "FqPIE", "FQ_PIE", "FqPieQueueDisc", "cake", "CAKE", "sch_cake", "tbf", "TBF", "TbfQueueDisc", "srtcm", "srTCM", "trtcm", "trTCM"]
+QueueName: TypeAlias = Literal["droptail", "DropTail", "Queue/DropTail", "FifoQueueDisc", "pfifo", "bfifo", "fifo", "taildrop", "red", "RED", "Queue/RED", "RedQueueDisc", "headdrop", "HeadDrop", "pfifo_head_drop", "drop_front", "dropfront", "randomdrop", "RandomDrop", "random_drop", "management", "Management", "Queue/Management", "ared", "ARED", "adaptive_red", "wred", "WRED", "gred", "rio", "RIO", "RED/RIO", "Queue/RED/RIO", "modred", "ModRED", "avq", "AVQ", "Vq", "Queue/Vq", "rem", "REM", "Queue/REM", "pi", "PI", "Queue/PI", "blue", "BLUE", "Blue", "sfb", "SFB", "choke", "CHOKe", "xchoke", "fred", "FRED", "afd", "AFD", "approximate_fair_dropping", "green", "GREEN", "codel", "CoDel", "CoDelQueueDisc", "cobalt", "COBALT", "CobaltQueueDisc", "pie", "PIE", "PieQueueDisc", "pi2", "PI2", "dualpi2", "DualPI2", "prio", "PRIO", "priority", "PrioQueueDisc", "rr", "RR", "round_robin", "wrr", "WRR", "weighted_round_robin", "drr", "DRR", "Queue/DRR", "sfq", "SFQ", "Queue/SFQ", "fq", "FQ", "Queue/FQ", "wfq", "WFQ", "pgps", "wf2q", "WF2Q", "wf2q+", "wf2qplus", "fq_codel", "FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc", "fq_pie", "FqPIE", "FQ_PIE", "FqPieQueueDisc", "cake", "CAKE", "sch_cake", "tbf", "TBF", "TbfQueueDisc", "htb", "HTB", "sch_htb", "hfsc", "HFSC", "sch_hfsc", "srtcm", "srTCM", "trtcm", "trTCM"]
 NamedQueue: TypeAlias = "QueueName | Announced | type[Qdisc]"
 Queue: TypeAlias = "NamedQueue | QueueParams | Mapping[str, Any]"
 
@@ -85,6 +85,16 @@ class PipeTable(TypedDict, total=False):
             them. (table, default unset)
         jitter: Variation of the propagation delay: its width, or a table of
             parameters. (duration or table, default unset)
+        profile: Rate, delay and loss that follow a trace: a file or the name of
+            a shipped profile, or a table of parameters. (path of a file or
+            table, default unset)
+        corrupt: Share of the packets in which a bit is flipped, which a
+            checksum finds: they are lost. (number; or table, default unset)
+        slot: Slots in which packets arrive, in batches. (table, default unset)
+        remark: Headers that the link rewrites: ECN field and code point.
+            (table, default unset)
+        black_hole: Longest packet that passes the link; longer ones vanish.
+            Absent: any. (size, default unset, 1B to 64KiB)
     """
 
     reverse: DirectionTable | Automatic | None
@@ -100,6 +110,11 @@ class PipeTable(TypedDict, total=False):
     duplicate: float | Automatic | None
     reorder: ReorderTable | Automatic | None
     jitter: Duration | JitterTable | None
+    profile: FilePath | ProfileTable | None
+    corrupt: float | CorruptTable | Automatic | None
+    slot: SlotTable | Automatic | None
+    remark: RemarkTable | Automatic | None
+    black_hole: Size | None
 
 
 class DirectionTable(TypedDict, total=False):
@@ -133,6 +148,16 @@ class DirectionTable(TypedDict, total=False):
             them. (table, default unset)
         jitter: Variation of the propagation delay: its width, or a table of
             parameters. (duration or table, default unset)
+        profile: Rate, delay and loss that follow a trace: a file or the name of
+            a shipped profile, or a table of parameters. (path of a file or
+            table, default unset)
+        corrupt: Share of the packets in which a bit is flipped, which a
+            checksum finds: they are lost. (number; or table, default unset)
+        slot: Slots in which packets arrive, in batches. (table, default unset)
+        remark: Headers that the link rewrites: ECN field and code point.
+            (table, default unset)
+        black_hole: Longest packet that passes the link; longer ones vanish.
+            Absent: any. (size, default unset, 1B to 64KiB)
     """
 
     rate: Rate | None
@@ -147,6 +172,11 @@ class DirectionTable(TypedDict, total=False):
     duplicate: float | Automatic | None
     reorder: ReorderTable | Automatic | None
     jitter: Duration | JitterTable | None
+    profile: FilePath | ProfileTable | None
+    corrupt: float | CorruptTable | Automatic | None
+    slot: SlotTable | Automatic | None
+    remark: RemarkTable | Automatic | None
+    black_hole: Size | None
 
 
 class RateStepTable(TypedDict, total=False):
@@ -249,12 +279,108 @@ class DrrClassTable(TypedDict, total=False):
     quantum: Size | None
 
 
+class HtbClassTable(TypedDict, total=False):
+    """A class of HTB.
+
+    Args:
+        name: Name by which other classes and `default` refer to it. (text,
+            default "")
+        parent: Name of the class above, from which it borrows. Unset: it
+            borrows from none. (text, default unset)
+        match: Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`,
+            `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits
+            takes the packet. A class with others below it takes no packets
+            itself. (list of text; or text, default "any")
+        queue: The queue of the class: any discipline. Its automatic values see
+            a link of the class's `rate`. (queue: name or table, default
+            "droptail")
+        rate: Rate that it may send at without borrowing. Unset: that of the
+            link. (rate, default unset, 8bit/s to 100Tbit/s)
+        ceil: Rate up to which it may borrow. Unset: `rate`, so that it borrows
+            nothing (tc). (rate, default unset, 8bit/s to 100Tbit/s)
+        burst: Bytes that it may send at once without borrowing; the default is
+            tc's. (size, default "1600B", 1B to 1GiB)
+        cburst: Bytes that it may send at once where nothing but its ceil holds
+            it back. (size, default "1600B", 1B to 1GiB)
+        prio: Who borrows first: the lowest number. Guaranteed rates come before
+            it. (integer, default 0, 0 to 7)
+        quantum: Bytes of its turn among borrowers of one priority. Unset: from
+            its rate, at least 1000 and at most 200000 bytes. (size, default
+            unset, 1B to 1GiB)
+    """
+
+    name: str | None
+    parent: str | None
+    match: Sequence[str] | str | None
+    queue: Queue | None
+    rate: Rate | None
+    ceil: Rate | None
+    burst: Size | None
+    cburst: Size | None
+    prio: int | None
+    quantum: Size | None
+
+
+class HfscClassTable(TypedDict, total=False):
+    """A class of HFSC.
+
+    Args:
+        name: Name by which other classes and `default` refer to it. (text,
+            default "")
+        parent: Name of the class above, whose share of the link it shares.
+            Unset: it shares the link itself. (text, default unset)
+        match: Which packets: `"tcp"`, `"udp"`, `"dscp:ef"`, `"flow:NAME"`,
+            `"ecn:ect1"`, `"any"`, or a list of these. The first class that fits
+            takes the packet. A class with others below it takes no packets
+            itself. (list of text; or text, default "any")
+        queue: The queue of the class: any discipline. Its automatic values see
+            a link of the rate that the class has in the long run. (queue: name
+            or table, default "droptail")
+        rt: Real-time curve: service that is promised, whatever others do.
+            Unset: none. Of a class with others below it, it stands for `ls`.
+            (table, default unset)
+        ls: Link-sharing curve: share of what is left, against the curves of its
+            siblings. Unset: none; without `rt` the line of the link's rate.
+            (table, default unset)
+        ul: Upper limit of link-sharing. Unset: none. (table, default unset)
+    """
+
+    name: str | None
+    parent: str | None
+    match: Sequence[str] | str | None
+    queue: Queue | None
+    rt: ServiceCurveTable | Automatic | None
+    ls: ServiceCurveTable | Automatic | None
+    ul: ServiceCurveTable | Automatic | None
+
+
+class ServiceCurveTable(TypedDict, total=False):
+    """A service curve: the slope `m1` for the time `d`, then `m2` (Stoica, Zhang
+    and Ng 1997, section III).
+
+    Args:
+        m1: Slope of the first part. Unset: `m2`, so that the curve is a line.
+            (rate, default unset, 0bit/s to 100Tbit/s)
+        d: Length of the first part. (duration, default "0s", 0s to 1h)
+        m2: Slope of the rest: the rate in the long run. (rate, default
+            "0bit/s", 0bit/s to 100Tbit/s)
+    """
+
+    m1: Rate | None
+    d: Duration | None
+    m2: Rate | None
+
+
 class LossModelsTable(TypedDict, total=False):
     """Loss models. A packet is lost if any of them loses it.
 
     Args:
         share: Probability that a packet is lost, independently of all others.
             (number, default 0.0, 0 to 1)
+        correlation: Weight of the last random number in the next one, for
+            `share` (netem). It narrows the numbers, so that the share is met
+            without it alone. (number, default unset, 0 to 1)
+        four_states: Losses in bursts, by four states. (table, default unset)
         gilbert_elliott: Losses in bursts. (table, default unset)
         every: Every n-th packet is lost: with 100 the 100th, the 200th...
             (integer, default unset, from 1)
@@ -264,9 +390,36 @@ class LossModelsTable(TypedDict, total=False):
     """
 
     share: float | None
+    correlation: float | None
+    four_states: FourStatesTable | Automatic | None
     gilbert_elliott: GilbertElliottTable | Automatic | None
     every: int | Automatic | None
     list: Sequence[int] | Automatic | None
+
+
+class FourStatesTable(TypedDict, total=False):
+    """The chain of four states of Salsano, Ludovici, Ordine and Giannuzzi (2012),
+    netem's `loss state`: packets arrive in 1 and are lost in 3, in bursts with
+    lost (3) and arriving (2) packets, and lost singly (4) between bursts. netem
+    names the probabilities p13, p31, p32, p23 and p14.
+
+    Args:
+        p13: Probability that a burst begins. (number, required, 0 to 1)
+        p31: Probability that it ends after a loss. Absent: 1 - p13. (number,
+            default unset, 0 to 1)
+        p32: Probability that a packet arrives after a loss and the burst goes
+            on. (number, default 0.0, 0 to 1)
+        p23: Probability that a packet is lost after one that arrived in a
+            burst. (number, default 1.0, 0 to 1)
+        p14: Probability of a single loss between bursts. (number, default 0.0,
+            0 to 1)
+    """
+
+    p13: Required[float]
+    p31: float | Automatic | None
+    p32: float | None
+    p23: float | None
+    p14: float | None
 
 
 class GilbertElliottTable(TypedDict, total=False):
@@ -298,10 +451,21 @@ class ReorderTable(TypedDict, total=False):
     Args:
         share: Probability that a packet is. (number, required, 0 to 1)
         delay: How much later it arrives. (duration, required, up to 1h)
+        ahead: True if those singled out are the ones that arrive in time and
+            overtake all others, which are late (netem's reorder). (true or
+            false, default unset)
+        gap: Packets from one that is singled out to the next that may be
+            (netem's gap): 1 or 0 for any. (integer, default unset, from 0)
+        correlation: Weight of the last random number in the next one (netem).
+            It narrows the numbers, so that the share is met without it alone.
+            (number, default unset, 0 to 1)
     """
 
     share: Required[float]
     delay: Required[Duration]
+    ahead: bool | None
+    gap: int | None
+    correlation: float | None
 
 
 class JitterTable(TypedDict, total=False):
@@ -310,16 +474,103 @@ class JitterTable(TypedDict, total=False):
     Args:
         width: Uniform: half the width, at most the delay. Normal: the standard
             deviation; draws are cut at 4 deviations and where no delay would be
-            left. (duration, required, up to 1h)
+            left. Pareto and pareto_normal: netem's scale, 3/4 of a width of
+            standard deviation at most, likewise cut. (duration, required, up to
+            1h)
         distribution: Distribution of the variation. (one of `uniform`,
-            `normal`, default "uniform")
+            `normal`, `pareto`, `pareto_normal`, default "uniform")
         keep_order: True if packets wait for those before them; else they
             overtake each other, as in netem. (true or false, default false)
+        correlation: Weight of the last random number in the next one (netem).
+            It narrows the variation. (number, default unset, 0 to 1)
     """
 
     width: Required[Duration]
-    distribution: Literal["uniform", "normal"] | None
+    distribution: Literal["uniform", "normal", "pareto", "pareto_normal"] | None
     keep_order: bool | None
+    correlation: float | None
+
+
+class ProfileTable(TypedDict, total=False):
+    """Rate, delay and loss over time. The rate replaces that of the link, the
+    delay its propagation delay; losses come on top.
+
+    Args:
+        file: A CSV file with a header such as `time_s,rate_mbps,delay_ms,loss`,
+            of which any but the time may be missing; RTTs of Hypatia, paths of
+            LeoEM, a log of ERRANT, JSON of irtt, output of ping; or the name of
+            a shipped profile: `leo`, `5g_drive`, `cable`. It begins with the
+            run. (path of a file, required)
+        interpolation: Delay and loss between two rows; the rate keeps that of
+            the row before. Absent: as shipped profiles say, else `step`. (one
+            of `step`, `linear`, default unset)
+        repeat: True if the profile restarts at the time of its last row, else
+            the last row holds to the end of the run. (true or false, default
+            true)
+        overtaking: True if packets may overtake each other when the delay
+            falls; else they wait for those before them. (true or false, default
+            false)
+        upload: True for the rate of the column `upload`, for the direction from
+            the user. (true or false, default false)
+        rates: False if the link keeps its own rate. (true or false, default
+            true)
+        delays: False if the link keeps its own propagation delay. (true or
+            false, default true)
+    """
+
+    file: Required[FilePath]
+    interpolation: Literal["step", "linear"] | None
+    repeat: bool | None
+    overtaking: bool | None
+    upload: bool | None
+    rates: bool | None
+    delays: bool | None
+
+
+class CorruptTable(TypedDict, total=False):
+    """Packets in which a bit is flipped.
+
+    Args:
+        share: Probability that a packet is corrupted. (number, required, 0 to
+            1)
+        correlation: Weight of the last random number in the next one (netem).
+            It narrows the numbers, so that the share is met without it alone.
+            (number, default 0.0, 0 to 1)
+    """
+
+    share: Required[float]
+    correlation: float | None
+
+
+class SlotTable(TypedDict, total=False):
+    """Slots in which packets arrive: nothing arrives between them.
+
+    Args:
+        min: Least time from a slot, or from a packet that finds none, to the
+            next slot. (duration, required, up to 1h)
+        max: Most time; all times between are equally likely. Absent: `min`.
+            (duration, default unset, up to 1h)
+        packets: Most packets in a slot. Absent: all that are there. (integer,
+            default unset, from 1)
+    """
+
+    min: Required[Duration]
+    max: Duration | None
+    packets: int | Automatic | None
+
+
+class RemarkTable(TypedDict, total=False):
+    """Headers that a link rewrites.
+
+    Args:
+        ecn: What happens to the ECN field. (one of `keep`, `bleach`, `unmark`,
+            `classic`, `mark`, default "keep")
+        dscp: Code point that all packets get, as a number. Absent: they keep
+            theirs. (integer, default unset, 0 to 63)
+    """
+
+    ecn: Literal["keep", "bleach", "unmark", "classic", "mark"] | None
+    dscp: int | Automatic | None
 
 
 class GridPlacesTable(TypedDict, total=False):
@@ -660,6 +911,16 @@ class LinkSettings(TypedDict, total=False):
             them. (table, default unset)
         jitter: Variation of the propagation delay: its width, or a table of
             parameters. (duration or table, default unset)
+        profile: Rate, delay and loss that follow a trace: a file or the name of
+            a shipped profile, or a table of parameters. (path of a file or
+            table, default unset)
+        corrupt: Share of the packets in which a bit is flipped, which a
+            checksum finds: they are lost. (number; or table, default unset)
+        slot: Slots in which packets arrive, in batches. (table, default unset)
+        remark: Headers that the link rewrites: ECN field and code point.
+            (table, default unset)
+        black_hole: Longest packet that passes the link; longer ones vanish.
+            Absent: any. (size, default unset, 1B to 64KiB)
     """
 
     duplex: bool | Automatic | None
@@ -676,6 +937,11 @@ class LinkSettings(TypedDict, total=False):
     duplicate: float | Automatic | None
     reorder: ReorderTable | Automatic | None
     jitter: Duration | JitterTable | None
+    profile: FilePath | ProfileTable | None
+    corrupt: float | CorruptTable | Automatic | None
+    slot: SlotTable | Automatic | None
+    remark: RemarkTable | Automatic | None
+    black_hole: Size | None
 
 
 class WirelessSettings(TypedDict, total=False):
