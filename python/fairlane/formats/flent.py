@@ -80,11 +80,7 @@ def read_flent(file: Path, folder: Path, step: int | None) -> ImportedRun:
         none = "none of its series is a rate or a round-trip time"
         raise InputError(f"cannot import {file}: {'; '.join([none, *remarks])}"[:600])
     ends = [text(meta.get(k) or default) for k, default in (("LOCAL_HOST", "local"), ("HOST", "remote"))]
-    by_name: list[str] = []
-    flows = [_measured(s, times, results[s.name], raw.get(s.name, []), version, ends, by_name) for s in series]
-    if by_name:
-        whose = "a series" if len(by_name) == 1 else f"{len(by_name)} series"
-        remarks.append(f"the file does not say transport and direction of {whose}, which are taken from the name: {by_name[0][:60]}")
+    flows = [_measured(s, times, results[s.name], raw.get(s.name, []), version, ends) for s in series]
     if step is not None:
         remarks.append("its samples are unchanged: a flent file has no events to resample")
     began = meta.get("T0") or meta.get("TIME")
@@ -180,14 +176,19 @@ def _kind(of: dict[str, Any], raw: list[dict[str, Any]] | None, version: int) ->
 
 
 def _measured(
-    of: _Found, times: list[float], result: Any, raw: list[dict[str, Any]], version: int, ends: list[str], by_name: list[str]
+    of: _Found,
+    times: list[float],
+    result: Any,
+    raw: list[dict[str, Any]],
+    version: int,
+    ends: list[str],
 ) -> Measured:
     """Returns the flow of a series."""
     values = (_numbers(result, of.scale) + [math.nan] * len(times))[: len(times)]
     stated = number(of.about.get("MEAN_VALUE"))
     whole = {"bits/s": 1.0}.get(str(of.about.get("UNITS")), of.scale) * stated
     whole = mean(values) if math.isnan(whole) else whole
-    flow = Measured(_flow(of, raw, ends, by_name), times=times)
+    flow = Measured(_flow(of, raw, ends), times=times)
     if of.kind == "goodput":
         flow.values["goodput"] = whole
         flow.series["goodput"] = values
@@ -227,7 +228,11 @@ def _raw(rows: list[dict[str, Any]], of: _Found, version: int) -> list[float]:
     return [v for v in out if not math.isnan(v)]
 
 
-def _flow(of: _Found, raw: list[dict[str, Any]], ends: list[str], by_name: list[str]) -> Flow:
+def _flow(
+    of: _Found,
+    raw: list[dict[str, Any]],
+    ends: list[str],
+) -> Flow:
     """Returns the flow with its direction and transport."""
     command = str(of.about.get("COMMAND", ""))
     test = re.search(r"-t (TCP|UDP|SCTP)_(\w+)", command)
@@ -238,8 +243,7 @@ def _flow(of: _Found, raw: list[dict[str, Any]], ends: list[str], by_name: list[
         transport = "tcp" if of.kind == "page" else "icmp" if of.about.get("RUNNER") == "PingRunner" else "udp"
     elif of.about.get("RUNNER") == "IperfCsvRunner":
         transport = "udp" if "--udp" in command else "tcp"
-    else:
-        by_name.append(of.name)
+    else:  # versions 1 and 2 do not say
         back, transport = "download" in of.name.lower(), "tcp" if "tcp" in of.name.lower() else "udp"
     start, end = reversed(ends) if back else ends
     return Flow(of.name, start, end, transport)

@@ -1,4 +1,4 @@
-"""Lists of flows (NetFlow, IPFIX, sFlow exports as CSV) as a scenario: each line is a transfer of so many bytes between two hosts.
+"""Lists of flows (NetFlow, IPFIX, sFlow exports as CSV) as a scenario: each line is a transfer of bytes between two hosts.
 
 The first line names the columns: when a flow starts (seconds, or an ISO date), its bytes, and its two hosts. The hosts are on the star
 topology of the scenario, whose links the list does not know.

@@ -183,7 +183,7 @@ def _flows(lines: list[_Line]) -> Names:
 
 @dataclass
 class _State:
-    """What the events so far say."""
+    """State after the events so far."""
 
     queued: dict[tuple[int, int], int] = field(default_factory=dict)
     at: dict[int, tuple[int, int]] = field(default_factory=dict)

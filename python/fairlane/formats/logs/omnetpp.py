@@ -2,7 +2,7 @@
 
 Source: OMNeT++ Simulation Manual 6.0, appendix "Result File Formats" (versions 2 and 3), and the statistics that INET 4.5 declares. A
 result is known by the name of its statistic before ":" and by its unit; a module with values of a connection or an application is a flow,
-one with values of a queue is a link. Times are seconds. Results with other names have no place in the tables and are said.
+one with values of a queue is a link. Times are seconds. Results with other names have no place in the tables and are listed.
 """
 
 from __future__ import annotations
