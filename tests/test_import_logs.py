@@ -433,6 +433,8 @@ def test_results_of_omnetpp(tmp_path: Path) -> None:
     scalars = imported(tmp_path, SCA)
     assert (only(scalars)["packets_received"], only(scalars)["delay_mean"], only(scalars)["delay_max"]) == (120, 0.03, 0.05)
     assert scalars.links["queue_mean"].item() == 2.5 and "Net.y foo" in warned(scalars)
+    with pytest.raises(fl.FairlaneError, match="gives more than 5000000 samples"):
+        imported(tmp_path, VEC.replace("1\t8\t2\t0", "1\t8\t900000\t0"), sample="1ms")
     with pytest.raises(fl.FairlaneError, match="none of its results has a place"):
         imported(tmp_path, "version 3\nrun r\nscalar a b 1\n")
 

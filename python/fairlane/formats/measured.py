@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..base.metrics import jain, metrics, series
+from ..errors import InputError
 from .event_metrics import Flow
 from .imported import ImportedRun
 
@@ -174,7 +175,10 @@ class Grid:
 
         whole = max(round(span * PS), 1_000_000)
         chosen = step_of(whole, max(subjects, 1), step)
-        return cls(chosen / PS, max(min(-(-whole // chosen), MOST_SAMPLES), 1))
+        count = max(-(-whole // chosen), 1)
+        if count * max(subjects, 1) > MOST_SAMPLES:
+            raise InputError(f"a step of {chosen / PS:g} s gives more than {MOST_SAMPLES} samples over {span:g} s: choose a longer one")
+        return cls(chosen / PS, count)
 
     def times(self) -> list[float]:
         """Returns the times of the samples."""
