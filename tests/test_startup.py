@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -84,6 +85,28 @@ def test_the_page_of_a_run_draws_nothing(dumbbell):
     loaded = modules(LOADED, "run", "dumbbell.toml", "--page", "page.html", cwd=dumbbell.parent)
     assert not loaded & {"matplotlib", "scipy", "duckdb", "pyarrow", "networkx", "aiohttp", "fairlane.study", "fairlane.watch.server"}
     assert len([m for m in loaded if m.startswith("fairlane.")]) < 80
+
+
+def test_templates_are_compiled_once(dumbbell, tmp_path):
+    """As modules are: beside Python's own files, unless Python is to write none."""
+    code = """
+import sys
+from jinja2 import Environment
+made = []
+real = Environment.compile
+Environment.compile = lambda *args, **more: made.append(args) or real(*args, **more)
+from fairlane.cli import invoke
+assert invoke(["run", sys.argv[1], "--page", "page.html", "--force", "-q"]) == 0
+sys.stderr.write("compiled " * len(made))
+"""
+    kept = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "kept"), "PYTHONDONTWRITEBYTECODE": ""}
+
+    def compiled(**more: str) -> int:
+        run = [sys.executable, "-c", code, str(dumbbell)]
+        done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path, env=kept | more)
+        return done.stderr.count("compiled")
+
+    assert compiled(PYTHONDONTWRITEBYTECODE="1") == compiled() > 0 == compiled()
 
 
 def test_a_log_is_imported_by_its_reader_alone(tmp_path):

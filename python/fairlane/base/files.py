@@ -52,9 +52,9 @@ def package_stamp() -> str:
     """Returns a digest of names, sizes and times of the files of the package: another one after an update or an edit."""
     place = Path(__file__).parents[1]
     found = hashlib.sha256()
-    for path in sorted(p for p in place.rglob("*") if p.suffix != ".pyc"):
+    for path in sorted(p for p in place.rglob("*") if "__pycache__" not in p.parts and p.is_file()):
         about = path.stat()
-        found.update(f"{path} {about.st_size} {about.st_mtime_ns * (not path.is_dir())}\n".encode())
+        found.update(f"{path} {about.st_size} {about.st_mtime_ns}\n".encode())
     return found.hexdigest()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import theme
@@ -24,10 +26,24 @@ def render(template: str, filters: Mapping[str, Callable[..., Any]] | None = Non
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("fairlane", "")
-    env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    kept = _compiled()
+    env = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, bytecode_cache=kept)
     env.filters.update({"csv": csv_link, **(filters or {})})
     style = files(__package__).joinpath("page.css").read_text("utf-8")
     return env.get_template(template).render(style=style, **values)
+
+
+def _compiled() -> Any:
+    """Returns the cache of compiled templates, which are beside Python's own; None where Python keeps none, or may not write."""
+    import sys
+    from importlib.util import cache_from_source
+
+    from jinja2 import FileSystemBytecodeCache
+
+    folder = Path(cache_from_source(__file__)).parent
+    if sys.dont_write_bytecode or not os.access(folder, os.W_OK):
+        return None
+    return FileSystemBytecodeCache(str(folder), "jinja-%s.cache")
 
 
 def csv_link(table: tuple[Sequence[str], Sequence[Sequence[object]]] | pl.DataFrame, name: str) -> Markup:
