@@ -85,6 +85,7 @@ fn scenario() -> String {
         ("`loss.gilbert_elliott` of a link", "/$defs/GilbertElliottSpec"),
         ("`reorder` of a link", "/$defs/ReorderSpec"),
         ("`jitter` of a link", "/$defs/JitterParams"),
+        ("`profile` of a link", "/$defs/ProfileParams"),
         ("`rates` of a link", "/$defs/RateStep"),
         ("`wireless.NAME`", "/$defs/ChannelSpec"),
         ("`wireless.NAME.grid`", "/$defs/GridPlaces"),

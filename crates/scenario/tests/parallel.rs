@@ -97,6 +97,23 @@ fn whether_it_pays_is_one_answer() {
     assert!(answers.contains(&true) && answers.contains(&false), "{answers:?}");
 }
 
+/// A link whose delay follows a profile is never cut; the network is cut elsewhere, also where only a rate follows one, and results are the same.
+#[test]
+fn profiles_are_the_same_in_parts() {
+    let text = "duration = \"2s\"\n\
+                [links.p]\nfrom = \"a\"\nto = \"b\"\nrate = \"20Mbit/s\"\ndelay = \"10ms\"\n\
+                [links.q]\nfrom = \"b\"\nto = \"c\"\nprofile = \"leo\"\n\
+                [links.r]\nfrom = \"c\"\nto = \"d\"\ndelay = \"12ms\"\nprofile = { file = \"cable\", delays = false }\n\
+                [flows.f]\nfrom = \"a\"\nto = \"d\"\ncount = 3\nspread = \"50ms\"\ntcp = \"cubic\"\n\
+                [flows.g]\nfrom = \"d\"\nto = \"a\"\nudp = {}\nsource.poisson.rate = \"2Mbit/s\"\n";
+    let scenario = resolve(text, "profiles.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let parts = check(&scenario, &[1, 2, 3], "profiles");
+    assert!((2..=3).contains(&parts), "{parts} parts");
+    let told = partition(&scenario, 1, None).unwrap();
+    let home = |n: &str| told["parts"].as_array().unwrap().iter().position(|p| p["nodes"].as_array().unwrap().iter().any(|m| m == n));
+    assert_eq!(home("b"), home("c"));
+}
+
 /// Picks one of several values.
 fn pick<'a, T>(of: &'a [T], rng: &mut Stream) -> &'a T {
     &of[rng.below(of.len() as u64) as usize]

@@ -44,7 +44,7 @@ pub(super) fn decode(rest: Rest<'_>, depth: u8) -> Decoded {
         _ => return other,
     };
     match peel(layer, inner, depth) {
-        found @ (Decoded::Headers(_) | Decoded::Damaged | Decoded::Ip { .. }) => found,
+        found @ (Decoded::Headers(_) | Decoded::Damaged | Decoded::Ip { .. } | Decoded::Portless { .. }) => found,
         _ => other,
     }
 }

@@ -36,6 +36,13 @@ pub enum Decoded {
         /// Length of the IP packet.
         length: u32,
     },
+    /// UDP whose ports were not captured.
+    Portless {
+        /// Bytes after the UDP header.
+        payload: u32,
+        /// Length of the IP packet.
+        length: u32,
+    },
     /// Another protocol.
     Other,
     /// Truncated before the end of its headers, or inconsistent.

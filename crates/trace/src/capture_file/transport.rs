@@ -77,7 +77,11 @@ fn read(place: Place, tcp: bool, rest: Rest<'_>, depth: u8) -> Result<Decoded, D
     if fragment.is_some_and(|f| !f.first) {
         return Ok(Decoded::Headers(none));
     }
-    (from.port, to.port) = (rest.short(0)?, rest.short(2)?);
+    (from.port, to.port) = match (rest.short(0), rest.short(2)) {
+        (Ok(from), Ok(to)) => (from, to),
+        _ if tcp => return Err(Decoded::Damaged),
+        _ => return Err(Decoded::Portless { payload: payload.saturating_sub(8), length }),
+    };
     if !tcp {
         let layer = PORTS.iter().find(|(port, _)| *port == to.port || *port == from.port);
         if let (Some(&(_, layer)), Ok(inner)) = (layer, rest.skip(8))

@@ -134,7 +134,7 @@ impl Flows {
             Decoded::Headers(found) => found,
             other => {
                 *match other {
-                    Decoded::Damaged => &mut self.damaged,
+                    Decoded::Damaged | Decoded::Portless { .. } => &mut self.damaged,
                     Decoded::Protected => &mut self.protected,
                     Decoded::Repeated => &mut self.repeated,
                     Decoded::Unknown => self.unknown.entry(link_type).or_default(),

@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
         for &(found, _) in decoder.decode(packet.link_type, packet.bytes, packet.length) {
             let (payload, length) = match found {
                 Decoded::Headers(found) => (found.payload, found.length),
-                Decoded::Ip { payload, length } => (payload, length),
+                Decoded::Ip { payload, length } | Decoded::Portless { payload, length } => (payload, length),
                 Decoded::Damaged => return Err(format!("packet {number}: too few bytes were captured to determine its length")),
                 Decoded::Unknown => return Err(format!("packet {number}: {}", unsupported(packet.link_type))),
                 Decoded::Other | Decoded::Protected | Decoded::Repeated => continue,
