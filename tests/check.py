@@ -28,7 +28,7 @@ FILES = {
         "comparison": "compare compare_factors compare_metrics which_queue",
         "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
-        "formats": "hostile_files import import_logs import_flent import_networks export nam ns2_trace",
+        "formats": "capture_links hostile_files import import_logs import_flent import_networks export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",
         "linux": "tc tc_script tc_parameters tc_import import_networks audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",
@@ -39,7 +39,7 @@ FILES = {
             """,
         "reports": "first_screen report report_browser browser",
         "runs": """
-            declarations liveness prepared threads reconnect changes outages radiotap simulation listeners top flow_count generated
+            declarations profiles liveness prepared threads reconnect changes outages radiotap simulation listeners top flow_count generated
             groups lessons why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper
             plots_overlays routes topologies trace query series_folder ns2_trace wireless quality
             """,

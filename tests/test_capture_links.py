@@ -14,8 +14,8 @@ import fairlane as fl
 from capture_cases import CASES, TALK, four, fragments, pcap, pcapng, stations
 
 NO_RETRIES = ("-o", "wlan.retransmitted:FALSE")
-"""tshark counts repetitions of the 802.11 MAC as retransmissions of TCP unless this option is given; they are not. With four addresses the option ends
-tshark 4.0.17 with a fault, so only the captures with repetitions have it."""
+"""tshark counts repetitions of the 802.11 MAC as retransmissions of TCP unless this option is given; they are not. With four addresses the
+option ends tshark 4.0.17 with a fault, so only the captures with repetitions have it."""
 FIELDS = ("tcp.len", "udp.length", "tcp.analysis.retransmission")
 SEGMENTS, DATA, AGAIN = len(TALK), sum(s[4] for s in TALK), 1
 
