@@ -23,8 +23,9 @@ def write(name: str, header: str, rows: list[Row]) -> None:
 def leo() -> None:
     """A user of a LEO constellation at 550 km: every 15 s another satellite, whose distance changes in between.
 
-    Slant range at elevation e: sqrt((R sin e)^2 + 2 R h + h^2) - R sin e; up and down to a gateway near the user, plus 9 ms of scheduling and
-    of the way to the point of presence. The loss falls from a half to 0.2 % in the first 150 ms of an interval. The rate is drawn for each interval.
+    Slant range at elevation e: sqrt((R sin e)^2 + 2 R h + h^2) - R sin e; up and down to a gateway near the user, plus 9 ms of
+    scheduling and of the way to the point of presence. The loss falls from a half to 0.2 % in the first 150 ms of an interval.
+    The rate is drawn for each interval.
     """
     draw = random.Random(15)
     radius, height, light = 6371.0, 550.0, 299.792
@@ -54,8 +55,8 @@ def leo() -> None:
 def drive() -> None:
     """A phone in a car on 5G for five minutes: cells of a low band, a middle band, millimetre waves in sight of the antenna, and holes.
 
-    States change at random, with mean stays of 15, 25, 6 and 2 s; the rate varies around the state's median every 500 ms. A change of the state
-    is a handover: 60 ms more delay and 5 % loss for half a second.
+    States change at random, with mean stays of 15, 25, 6 and 2 s; the rate varies around the state's median every 500 ms. A
+    change of the state is a handover: 60 ms more delay and 5 % loss for half a second.
     """
     draw = random.Random(5)
     states = {
@@ -88,8 +89,8 @@ def drive() -> None:
 def cable() -> None:
     """The upstream of a cable modem (DOCSIS 3.1) at 20 Mbit/s: a packet waits for the next grant.
 
-    Grants come every 2 to 6 ms, whole maps of 2 ms. The delay falls from the time to the grant down to zero, plus 3 ms of the map and of the
-    plant: all packets of a cycle arrive together.
+    Grants come every 2 to 6 ms, whole maps of 2 ms. The delay falls from the time to the grant down to zero, plus 3 ms of the map
+    and of the plant: all packets of a cycle arrive together.
     """
     draw = random.Random(31)
     rows: list[Row] = []
