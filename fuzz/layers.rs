@@ -37,7 +37,7 @@ fn kind_of(ip: &[u8]) -> [u8; 2] {
     if ip[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] }
 }
 
-/// What follows an `EtherType`, and its value.
+/// An `EtherType`, and the bytes behind it.
 fn tagged(ip: Vec<u8>, d: &mut Draws) -> ([u8; 2], Vec<u8>) {
     let kind = kind_of(&ip);
     match d.below(6) {

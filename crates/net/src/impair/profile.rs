@@ -48,7 +48,7 @@ const fn yes() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
-    /// Those of the row before.
+    /// Values of the row before.
     Step,
     /// In proportion to the time.
     Linear,

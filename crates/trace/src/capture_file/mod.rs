@@ -59,7 +59,7 @@ pub enum Decoded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     Ethernet,
-    /// What an `EtherType` stands for.
+    /// Header that an `EtherType` stands for.
     Type(u16),
     Llc,
     Ppp,

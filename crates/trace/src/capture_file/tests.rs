@@ -46,7 +46,7 @@ fn optional_fields_of_gre() {
     assert_eq!(one(101, &ip(47, &routed)), Decoded::Ip { payload: 70, length: 90 });
 }
 
-/// What a port of a tunnel carries is UDP if it is no tunnel.
+/// A datagram to the port of a tunnel is UDP if it holds no tunnel.
 #[test]
 fn a_port_is_only_a_hint() {
     let inner = ip(17, &udp(9, &[7; 30]));

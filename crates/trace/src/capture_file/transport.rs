@@ -55,7 +55,7 @@ pub struct Fragment {
     pub first: bool,
 }
 
-/// What the IP header says.
+/// Facts of the IP header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) ends: [End; 2],

@@ -18,7 +18,7 @@ impl Radio {
     }
 }
 
-/// What tells a repetition: transmitter and receiver, traffic class, sequence and fragment number.
+/// Marks of a repetition: transmitter and receiver, traffic class, sequence and fragment number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mac {
     pub(super) ends: [u8; 12],

@@ -3,7 +3,7 @@
 use super::{Rows, SECONDS, SHARE, number};
 use fairlane_net::Value;
 
-/// What a column has.
+/// Meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Time,
