@@ -246,12 +246,13 @@ fn packets_of_a_profile_arrive_by_its_rows() {
     let arrivals = |options: &str| -> Vec<u64> {
         let text = format!(
             "duration = \"1s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nduplex = false\nprofile = {{ file = \"p.csv\"{options} }}\n\
-             [links.y]\nfrom = \"b\"\nto = \"c\"\nrate = \"10Tbit/s\"\ndelay = \"0s\"\n[links.back]\nfrom = \"c\"\nto = \"a\"\nrate = \"1Gbit/s\"\ndelay = \"1ms\"\n\
+             [links.y]\nfrom = \"b\"\nto = \"c\"\nrate = \"10Tbit/s\"\ndelay = \"0s\"\n\
+             [links.back]\nfrom = \"c\"\nto = \"a\"\nrate = \"1Gbit/s\"\ndelay = \"1ms\"\nduplex = false\n\
              [flows.f]\nfrom = \"a\"\nto = \"c\"\nudp = {{ header = \"0B\" }}\nsource.replay = {{ file = \"r.txt\" }}\n"
         );
         let r = read_in(&dir, &text).unwrap();
         assert_eq!(r.link_directions()[0].wire.delay.to_string(), "5ms");
-        assert_eq!(r.link_directions()[0].wire.rate.to_string(), "1500kbit/s");
+        assert_eq!(r.link_directions()[0].wire.rate.to_string(), "1.5Mbit/s");
         assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
         // What arrives at b is captured there.
         let requests = vec![CaptureRequest { what: "y".to_owned(), files: vec![dir.join("y.pcapng")] }];
