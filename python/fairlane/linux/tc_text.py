@@ -226,7 +226,8 @@ class _Shell:
                 made.stab, w = self._stab(rest)
                 made.kind, made.words = w, list(rest)
             elif w in ("estimator", "est"):
-                next(rest, ""), next(rest, "")
+                next(rest, "")
+                next(rest, "")
             else:
                 made.kind = w
                 made.words = list(rest)

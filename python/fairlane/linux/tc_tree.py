@@ -126,7 +126,7 @@ class Builder:
                 return CLASSFUL[c.kind](self, c, depth)
             if c.kind in READERS:
                 made = queue_of(c.kind, c.words, self.place)
-                self._hash(c, made)
+                self.hash_filter(c, made)
                 return made
             if c.kind == "pfifo_fast":
                 return {"prio": {"preset": "linux"}}
@@ -166,7 +166,7 @@ class Builder:
                 self.place.note(f"line {c.line}: the filter {short(' '.join([c.kind, *c.words])[:80])} is not modelled{why}")
         return out
 
-    def _hash(self, c: Command, made: Queue) -> None:
+    def hash_filter(self, c: Command, made: Queue) -> None:
         """Takes what a flow filter hashes."""
         (values,) = made.values()
         for f in self.device.filters:
@@ -313,13 +313,13 @@ def _drr(b: Builder, c: Command, depth: int) -> Queue:
 def _drr_by_hash(b: Builder, c: Command, many: Command) -> Queue:
     """Returns the queue of the loop over classes that `fairlane tc` writes for drr by flow."""
     quantum = many.words[many.words.index("quantum") + 1] if "quantum" in many.words[:-1] else "1514"
-    inner = next((x for key, x in b.device.qdiscs.items() if x.many), None)
+    inner = next((x for x in b.device.qdiscs.values() if x.many), None)
     made: Queue = {"drr": {"quantum": f"{u.size(quantum)}B", "buckets": many.many}}
     if inner is not None and inner.kind in ("pfifo", "bfifo"):
         (leaf,) = queue_of(inner.kind, inner.words, b.place).values()
         made["drr"]["limit"] = leaf["limit"]
         b.place.note("drr: each class has the limit of its queue in Linux, here one limit holds for all")
-    b._hash(c, made)
+    b.hash_filter(c, made)
     return made
 
 
