@@ -4,6 +4,7 @@ mod clamp;
 mod copies;
 mod laws;
 mod ledger;
+mod lifetimes;
 mod minimal;
 mod outages;
 mod samples;

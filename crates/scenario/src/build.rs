@@ -22,15 +22,14 @@ use std::sync::Arc;
 
 /// Returns the builder of a scenario's world for the run with this seed.
 ///
-/// Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
-pub(crate) fn parts(scenario: &Resolved, seed: u64, build: Build) -> WorldBuilder<BuiltIn> {
+/// `members`: its flows with this seed. Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
+pub(crate) fn parts(scenario: &Resolved, seed: u64, members: Arc<Vec<Member>>, build: Build) -> WorldBuilder<BuiltIn> {
     let routing = match scenario.routing {
         RoutingSpec::Ecmp => Routing::Ecmp,
         RoutingSpec::EcmpPackets => Routing::EcmpPackets,
         RoutingSpec::Single => Routing::Single,
     };
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
-    let members = scenario.members_at(seed);
     let later = build == Build::WhenTheyBegin && LaterFlows::fit(scenario);
     w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), if later { 0 } else { members.len() });
     for name in &scenario.expanded.nodes {
@@ -240,7 +239,7 @@ impl FlowFactory<BuiltIn> for LaterFlows {
 
 /// Builds the world of a scenario for the run with this seed.
 pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
-    parts(scenario, seed, Build::BeforeTheRun).build()
+    parts(scenario, seed, scenario.members_at(seed), Build::BeforeTheRun).build()
 }
 
 /// Flows as classifiers see them. A node's address is its index among all nodes.

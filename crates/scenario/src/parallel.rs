@@ -66,7 +66,8 @@ pub(crate) fn is_asked(scenario: &Resolved, parts: Parallel, threads: usize) -> 
         Parallel::Pays => threads.min(cores()) > 1,
         Parallel::Always => true,
     };
-    asked && whole(scenario).is_none()
+    let large = Partition::is_too_large(scenario.expanded.nodes.len(), scenario.flow_members().len());
+    asked && !large && whole(scenario).is_none()
 }
 
 /// Partition of a run that is to be split, if it can be and that pays.

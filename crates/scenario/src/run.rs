@@ -23,8 +23,8 @@ use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::{Name, Time};
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Events per step of a session: a few milliseconds of work.
 pub(crate) const SLICE: u64 = 50_000;
@@ -299,7 +299,6 @@ mod events {
 pub(crate) type AnyEvents = QuadHeap<u128>;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    // Whether it is observed, controlled or cut is known before it is built.
     let observed = watch.is_observed() || !scenario.expanded.controls.is_empty();
     let asked = !observed && parallel::is_asked(scenario, watch.parts, watch.threads);
     let build = if observed || asked { Build::BeforeTheRun } else { Build::WhenTheyBegin };
@@ -337,6 +336,8 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
 struct Setup {
     seed: u64,
     clock: CpuClock,
+    /// Flows, shared with the world, because a million of them take much memory.
+    members: Arc<Vec<Member>>,
     parts: WorldBuilder<BuiltIn>,
 }
 
@@ -345,7 +346,8 @@ impl Setup {
         // Discards the fault of an earlier run on this thread; building may already fail.
         take_fault();
         let clock = CpuClock::start();
-        Self { seed, clock, parts: build::parts(scenario, seed, build) }
+        let members = scenario.members_at(seed);
+        Self { seed, clock, members: members.clone(), parts: build::parts(scenario, seed, members, build) }
     }
 }
 
@@ -356,17 +358,17 @@ pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, progress: &Progre
 
 fn run_plain<H: EventQueue>(
     scenario: &Resolved,
-    Setup { seed, clock, parts }: Setup,
+    Setup { seed, clock, members, parts }: Setup,
     keep: Keep<'_>,
     progress: &Progress,
 ) -> Result<Done, RunError> {
     let world = parts.build::<H>()?;
-    run_world((scenario, seed), world, clock.seconds(), keep, progress)
+    run_world((scenario, seed, &members), world, clock.seconds(), keep, progress)
 }
 
 /// Runs a world without observers.
 fn run_world<H: EventQueue>(
-    (scenario, seed): (&Resolved, u64),
+    (scenario, seed, members): (&Resolved, u64, &[Member]),
     mut world: World<BuiltIn, H>,
     setup_s: f64,
     keep: Keep<'_>,
@@ -374,7 +376,7 @@ fn run_world<H: EventQueue>(
 ) -> Result<Done, RunError> {
     let clock = CpuClock::start();
     drive(scenario, seed, &mut world, &mut (), progress)?;
-    Ok(Done { output: finish(scenario, seed, world, None, (clock.seconds(), setup_s), keep), written: None })
+    Ok(Done { output: finish((scenario, seed, members), world, None, (clock.seconds(), setup_s), keep), written: None })
 }
 
 /// A run that was to be cut.
@@ -386,15 +388,15 @@ enum Cut {
 
 /// Runs a network in parts if that is possible and pays; else in one piece if `fits`, which says that the event queue is the one for that.
 fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, fits: bool, progress: &Progress) -> Result<Cut, RunError> {
-    let Setup { seed, clock, parts } = setup;
+    let Setup { seed, clock, members, parts } = setup;
     let world = parts.build::<H>()?;
     let done = match parallel::cut(scenario, seed, &world, watch.parts, watch.threads) {
         None if !fits => return Ok(Cut::Not(clock)),
-        None => run_world((scenario, seed), world, clock.seconds(), watch.keep, progress)?,
+        None => run_world((scenario, seed, &members), world, clock.seconds(), watch.keep, progress)?,
         Some(cut) => {
             let setup_s = clock.seconds();
             let (world, cpu_s) = parallel::drive((scenario, seed), world, cut, (watch.parts, watch.threads), progress)?;
-            Done { output: finish(scenario, seed, world, None, (cpu_s, setup_s), watch.keep), written: None }
+            Done { output: finish((scenario, seed, &members), world, None, (cpu_s, setup_s), watch.keep), written: None }
         }
     };
     Ok(Cut::Done(Box::new(done)))
@@ -402,7 +404,7 @@ fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, f
 
 /// Runs a network with its observers and controls.
 fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    let Setup { seed, clock, parts } = setup;
+    let Setup { seed, clock, members, parts } = setup;
     let mut world = parts.build::<H>()?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
@@ -424,22 +426,21 @@ fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     let now = world.now();
-    let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), (cpu_s, setup_s), watch.keep);
+    let mut output = finish((scenario, seed, &members), world, probes.hop_delay.as_ref().map(HopDelay::flows), (cpu_s, setup_s), watch.keep);
     output.why = probes.why.take().map(|w| limits::report(w, scenario, seed, now));
     Ok(Done { output, written })
 }
 
 /// Result of a finished world.
 fn finish<H: EventQueue>(
-    scenario: &Resolved,
-    seed: u64,
+    of: (&Resolved, u64, &[Member]),
     mut world: World<BuiltIn, H>,
     after_first: Option<&[Summary]>,
     (cpu_s, setup_s): (f64, f64),
     keep: Keep<'_>,
 ) -> RunOutput {
     world.retire();
-    output(scenario, seed, world, after_first, (cpu_s, setup_s), keep)
+    output(of, world, after_first, (cpu_s, setup_s), keep)
 }
 
 fn drive<H: EventQueue>(
@@ -473,15 +474,15 @@ fn drive<H: EventQueue>(
     take_fault().map_or(Ok(()), |fault| Err(RunError::Plugin(fault)))
 }
 
+/// Tables of a finished run with this seed; `flows` are its flows.
 pub(crate) fn output<H: EventQueue>(
-    scenario: &Resolved,
-    seed: u64,
+    (scenario, seed, flows): (&Resolved, u64, &[Member]),
     mut world: World<BuiltIn, H>,
     after_first: Option<&[Summary]>,
     (cpu_s, setup_s): (f64, f64),
     keep: Keep<'_>,
 ) -> RunOutput {
-    let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
+    let links = scenario.link_directions();
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
     // Reserved members are not reported.
     let reported: Vec<u32> = (0..flows.len() as u32).filter(|&i| flows[i as usize].is_there() || world.has_begun(FlowId(i))).collect();

@@ -208,3 +208,76 @@ fn why_needs_flows() {
     let options = Options { seeds: vec![1], threads: 1, why: true, ..Options::default() };
     assert_eq!(run_all(&scenario, &options, &Progress::default()).unwrap_err(), RunError::NoFlowRows);
 }
+
+/// Short flows that end before and after the warm-up, last until the end, or never begin; some stop, some are calls or videos.
+const SHORT: &str = r#"
+duration = "4s"
+warmup = "1500ms"
+[links.line]
+from = "a"
+to = "b"
+rate = "5Mbit/s"
+delay = "5ms"
+loss = 0.02
+duplicate = 0.01
+queue.droptail.limit = "30p"
+[flows.short]
+from = "a"
+to = "b"
+count = 300
+stagger = "12ms"
+amount = "20kB"
+tcp = { fast_open = "cookie" }
+[flows.pulse]
+from = "b"
+to = "a"
+count = 40
+spread = "2s"
+stop = "2500ms"
+udp = {}
+source.cbr = { rate = "60kbit/s", size = "200B" }
+[flows.call]
+from = "a"
+to = "b"
+count = 3
+stagger = "500ms"
+stop = "3s"
+udp = {}
+source.voip = {}
+[flows.page]
+from = "a"
+to = "b"
+count = 3
+stagger = "700ms"
+tcp = {}
+source.web = {}
+"#;
+
+/// A flow that is built when it begins, and freed when it has ended, counts as one that is there all the time: the hop probe needs all flows from the start.
+#[test]
+fn short_flows_count_as_long_ones() {
+    let short = |report: &str| {
+        let sets = [("report".to_owned(), report.to_owned())];
+        resolve(SHORT, "short.toml", Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let example = |name: &str, duration: &str, report: &str| {
+        read(&format!("examples/{name}.toml"), &[("duration", duration), ("warmup", "500ms"), ("report", report)])
+    };
+    for report in ["flows", "groups"] {
+        let examples = EXAMPLES.iter().map(|(name, duration)| (*name, example(name, duration, report)));
+        for (name, scenario) in examples.chain([("short", short(report))]) {
+            let [begun, there] = [false, true].map(|hop_probe| go(&scenario, hop_probe));
+            assert_eq!((begun.fingerprint, begun.events, &begun.warnings), (there.fingerprint, there.events, &there.warnings), "{name}");
+            for (a, b) in [
+                (&begun.flows, &there.flows),
+                (&begun.groups, &there.groups),
+                (&begun.links, &there.links),
+                (&begun.network, &there.network),
+            ] {
+                let own = |t: &Columns| bits(t).into_iter().filter(|(column, _)| *column != "router_path_delay_mean").collect::<Vec<_>>();
+                assert_eq!(a.text, b.text, "{name}");
+                assert_eq!(own(&a.numbers), own(&b.numbers), "{name}, {report}");
+            }
+        }
+    }
+}

@@ -144,6 +144,11 @@ fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
 }
 
 impl Partition {
+    /// True if a network with this many nodes and flows is not partitioned.
+    pub fn is_too_large(nodes: usize, flows: usize) -> bool {
+        nodes.max(flows) >= HUGE
+    }
+
     /// Partitions a world that has not begun. With fewer `threads` than parts, neighbouring parts are bundled: each part has its own memory and mail, so more
     /// parts than threads cost more than they balance, unless loads are uneven. Results do not depend on it.
     ///
@@ -160,7 +165,7 @@ impl Partition {
             (world.outages.is_some(), NotPartitioned::Outage),
             (world.path.forwarding.is_some() || !world.reroutes.is_empty(), NotPartitioned::Ways),
             (world.sampler.is_some(), NotPartitioned::Samples),
-            (topology.nodes.max(topology.flows.len()) >= HUGE, NotPartitioned::Large),
+            (Self::is_too_large(topology.nodes, topology.flows.len()), NotPartitioned::Large),
             (world.events_run > 0 || !world.path.arena.is_empty(), NotPartitioned::Begun),
         ];
         if let Some((_, why)) = forbidden.into_iter().find(|f| f.0) {

@@ -96,7 +96,7 @@ impl Running {
         let mut world = self.0.clone();
         world.settle(&mut ());
         world.retire();
-        run::output(scenario, seed, world, None, (cpu_s, setup_s), None)
+        run::output((scenario, seed, &scenario.members_at(seed)), world, None, (cpu_s, setup_s), None)
     }
     fn flow(&self, flow: FlowId) -> Row {
         flow_now(&self.0, flow)
