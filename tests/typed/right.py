@@ -47,3 +47,12 @@ def used(net: fl.Network) -> float:
     unit: str = compared.settings[0].result.value("jain").unit
     print(result, unit, result.page(), changed.start().compare(changed.start()))
     return sum(result.flows["goodput"]) + (result.value("utilisation", link="bottleneck").mean or 0.0)
+
+
+def many(net: fl.Network) -> list[float]:
+    prepared: fl.Prepared = net.prepare(vary=["links.out.rate"])
+    one: fl.Result = prepared.run({"links.out.rate": Mbit(8)}, seeds=2)
+    several: list[fl.Result] = prepared.run([{"links.out.rate": "8Mbit/s"}, {}], seeds=2)
+    wanted: fl.PreparedRuns = prepared.run([{"links.out.rate": "8Mbit/s"}], seeds=2, want=["network.goodput"])
+    print(one, several, wanted.value().mean, wanted.frame().height)
+    return wanted.values("network.goodput", point=0)

@@ -1,7 +1,7 @@
 //! `Prepared`: a scenario that is checked once and run with many values.
 
 use crate::resolved::Resolved;
-use crate::run::{Run, beside, has_plugins, on_this_thread};
+use crate::run::{Run, has_plugins, on_another_thread, on_this_thread};
 use crate::{error, format_of};
 use fairlane_scenario::{Base, PointError, PointMetric, PointRun, PointValues, Progress, run_points, run_points_whole, within_run};
 use pyo3::prelude::*;
@@ -108,7 +108,7 @@ fn execute<T: Send + 'static>(
     let (outcome, stopped) = if runs.min(threads) <= 1 && !has_plugins() {
         on_this_thread(py, progress.map(Bound::unbind), work)
     } else {
-        beside(py, progress.as_ref(), work).map_err(Stop::Exception)?
+        on_another_thread(py, progress.as_ref(), work).map_err(Stop::Exception)?
     };
     match (stopped, outcome) {
         (Some(e), _) => Err(Stop::Exception(e)),

@@ -72,12 +72,12 @@ pub(crate) fn run(
             on_this_thread(py, progress.map(Bound::unbind), |runs| run_traced(&resolved, &options, tracing.as_ref(), runs));
         return answer_of(py, stopped, outcome);
     }
-    let (outcome, stopped) = beside(py, progress.as_ref(), move |runs| run_traced(&resolved, &options, tracing.as_ref(), runs))?;
+    let (outcome, stopped) = on_another_thread(py, progress.as_ref(), move |runs| run_traced(&resolved, &options, tracing.as_ref(), runs))?;
     answer_of(py, stopped, outcome)
 }
 
 /// Executes runs on another thread; handles signals and reports progress meanwhile. Returns the outcome and the exception that stopped it.
-pub(crate) fn beside<T: Send + 'static>(
+pub(crate) fn on_another_thread<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Progress) -> T + Send + 'static,
@@ -130,7 +130,7 @@ fn answer_of(py: Python<'_>, stopped: Option<PyErr>, outcome: Result<Vec<RunOutp
     }
 }
 
-/// Executes runs on the calling thread, as [`beside`] does on another.
+/// Executes runs on the calling thread, as [`on_another_thread`] does on another.
 pub(crate) fn on_this_thread<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

@@ -1,6 +1,6 @@
 //! Tables of runs as Arrow streams.
 
-use crate::run::Table;
+use crate::output::Table;
 use fairlane_trace::{ArrowStream, ArrowValues};
 
 /// Returns the rows of one table of several runs of a scenario, run by run, with the seed of each in front. `key` names the column of names.

@@ -21,7 +21,7 @@ pub struct Base {
     filename: String,
     sources: Sources,
     /// Values with shorthands written out.
-    root: Node,
+    root: Arc<Node>,
     /// Findings in the text as a whole; empty for a scenario that needs no other values.
     alone: Diagnostics,
     /// Findings that other values do not remove.
@@ -32,7 +32,7 @@ pub struct Base {
     ready: Option<Arc<Ready>>,
 }
 
-/// A scenario and the tree that it was read from.
+/// A scenario, and the tree that it was read from; flows may be missing in the tree.
 #[derive(Debug)]
 struct Ready {
     sources: Sources,
@@ -67,7 +67,7 @@ impl Base {
             root = read()?.1;
             found = Checker::new(schema::top(), &sources, true).run(&mut root);
         }
-        Ok(Self { filename: filename.to_owned(), sources, root, alone, found, given: Vec::new(), ready: None })
+        Ok(Self { filename: filename.to_owned(), sources, root: Arc::new(root), alone, found, given: Vec::new(), ready: None })
     }
 
     /// Sets values for good, resolves the scenario, and keeps it for faster resolutions with further values.
@@ -99,7 +99,7 @@ impl Base {
 
     /// Returns the checked tree with other values.
     fn layered(&self, sets: &[(String, String)]) -> Result<(Sources, Node), Diagnostics> {
-        let (mut sources, mut root) = (self.sources.clone(), self.root.clone());
+        let (mut sources, mut root) = (self.sources.clone(), Node::clone(&self.root));
         let mut found = self.alone.clone();
         if !(sets.is_empty() && self.given.is_empty()) {
             found.clone_from(&self.found);
@@ -173,7 +173,7 @@ impl Base {
                 changed.push(place);
             }
         }
-        let (mut sources, mut root, mut scenario) = (sources.clone(), root.clone(), known.raw.clone());
+        let (mut sources, mut root, mut scenario) = (sources.clone(), without_flows(root, &changed), known.raw.clone());
         for (path, value) in sets {
             let mut layer = source::overlay(&mut sources, path, value).ok()?;
             if !Checker::new(schema::top(), &sources, true).run(&mut layer).is_empty() {
@@ -196,6 +196,24 @@ impl Base {
         let resolved = semantics::complete_like(Some(known), scenario, &root, &sources).ok()?;
         Some((changes::add_states(resolved, &root, &sources).ok()?, root))
     }
+}
+
+/// Copies what the checks of a correct scenario read in the tree: links and topology, and the flows that change. All else gives places of errors only.
+fn without_flows(root: &Node, changed: &[[String; 2]]) -> Node {
+    let Value::Table(sections) = &root.value else { return root.clone() };
+    let copied = sections.iter().filter_map(|(section, entry)| {
+        let node = match section.as_str() {
+            "links" | "topology" => entry.node.clone(),
+            "flows" => {
+                let Value::Table(flows) = &entry.node.value else { return None };
+                let own = flows.iter().filter(|(name, _)| changed.iter().any(|[section, flow]| section == "flows" && flow == *name));
+                Node { value: Value::Table(own.map(|(name, flow)| (name.clone(), flow.clone())).collect()), span: entry.node.span }
+            }
+            _ => return None,
+        };
+        Some((section.clone(), Entry { key: entry.key, node }))
+    });
+    Node { value: Value::Table(copied.collect()), span: root.span }
 }
 
 /// Reports and removes flows that only options name and that have no ends: a misspelt name, and one error instead of one per missing key.

@@ -1,6 +1,6 @@
 //! All numbers of a run as one long table, as studies store it.
 
-use crate::run::{RunOutput, Table};
+use crate::output::{RunOutput, Table};
 use crate::series_table::SeriesTable;
 use fairlane_trace::{LongTable, Of, Subjects};
 use std::collections::HashSet;

@@ -3,9 +3,10 @@
 use crate::base::Base;
 use crate::code::Warning;
 use crate::diag::Diagnostics;
+use crate::output::RunOutput;
 use crate::progress::Progress;
 use crate::resolved::Resolved;
-use crate::run::{RunOutput, on_threads, run_single};
+use crate::run::{on_threads, run_single};
 use crate::run_error::RunError;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub enum PointError {
 
 /// Nodes, link directions and flows of all points that are kept from their check to their runs; further points are resolved again.
 const KEPT: usize = 1 << 15;
-/// What a point counts beside these.
+/// Count of a point itself.
 const POINT: usize = 8;
 
 /// Runs every point with every seed (none given: its own), and returns the wanted numbers of each run: all seeds of the first point, then of the next.
@@ -112,7 +113,6 @@ fn execute<T: Send>(
     run: impl Fn(usize) -> Result<T, RunError> + Sync,
 ) -> Result<Vec<T>, PointError> {
     progress.runs.store(runs, Ordering::Relaxed);
-    progress.finished.store(0, Ordering::Relaxed);
     on_threads(runs, threads, progress, run).map_err(PointError::Run)
 }
 

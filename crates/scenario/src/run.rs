@@ -7,7 +7,8 @@ use crate::code::{Code, Warning};
 use crate::components::BuiltIn;
 use crate::expand::{Group, Hop, LinkDir, Member};
 use crate::limits;
-use crate::metrics::{Columns, Keep, Rows, measure};
+use crate::metrics::{Keep, Rows, measure};
+use crate::output::{RunOutput, Table};
 use crate::parallel::{self, Parallel};
 use crate::plugin::{on_thread, take_fault};
 use crate::probes::{Probes, Watching};
@@ -59,71 +60,6 @@ impl Options {
     }
 }
 
-/// Columns of text and numbers of equal length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// Text columns.
-    pub text: Vec<(&'static str, Vec<Name>)>,
-    /// Number columns.
-    pub numbers: Columns,
-}
-
-impl Table {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        let text = self.text.first().map(|(_, values)| values.len());
-        text.or_else(|| self.numbers.first().map(|(_, values)| values.len())).unwrap_or(0)
-    }
-}
-
-/// Result of one run.
-#[derive(Clone, Debug)]
-pub struct RunOutput {
-    /// Seed of the run.
-    pub seed: u64,
-    /// Hash of the trajectory, see [`World::fingerprint`].
-    pub fingerprint: u64,
-    /// Number of events.
-    pub events: u64,
-    /// Packets transmitted, counted once per link.
-    pub packet_hops: u64,
-    /// CPU seconds of the run itself.
-    pub cpu_s: f64,
-    /// CPU seconds to build the world.
-    pub setup_s: f64,
-    /// Most packets alive at once.
-    pub peak_packets: usize,
-    /// Warnings about the result.
-    pub warnings: Vec<Warning>,
-    /// One row per flow; no columns if the scenario reports groups.
-    pub flows: Table,
-    /// One row per group of flows if the scenario reports groups; else no columns.
-    pub groups: Table,
-    /// One row per link direction.
-    pub links: Table,
-    /// One row.
-    pub network: Table,
-    /// Time series of flows, if the scenario samples.
-    pub flow_series: Option<SeriesTable>,
-    /// Time series of links, if the scenario samples.
-    pub link_series: Option<SeriesTable>,
-    /// Limits of flows and the effect of queues, if requested.
-    pub why: Option<serde_json::Value>,
-}
-
-impl RunOutput {
-    /// Returns a table by name: `flows`, `groups`, `links` or `network`.
-    pub fn table(&self, name: &str) -> Option<&Table> {
-        match name {
-            "flows" => Some(&self.flows),
-            "groups" => Some(&self.groups),
-            "links" => Some(&self.links),
-            "network" => Some(&self.network),
-            _ => None,
-        }
-    }
-}
-
 thread_local! {
     /// Number of the set of runs that this thread executes; 0 for none.
     static RUNS: Cell<u64> = const { Cell::new(0) };
@@ -167,7 +103,9 @@ pub fn run_traced(
             parts: options.parts,
             keep: options.metrics.as_deref(),
         };
-        unpanicked(seed, || run_one(scenario, seed, watch, progress))
+        let done = unpanicked(seed, || run_one(scenario, seed, watch, progress));
+        progress.finished.fetch_add(1, Ordering::Relaxed);
+        done
     })?;
     // All runs succeeded: files get their final names.
     let mut outputs = Vec::with_capacity(done.len());
@@ -190,7 +128,9 @@ pub(crate) fn run_single(scenario: &Resolved, seed: u64, keep: Keep<'_>, progres
     let captures = Captures::default();
     let (parts, captures) = (Parallel::Never, &captures);
     let watch = Watch { hop_probe: false, why: false, captures, tracing: None, run: 0, threads: 1, parts, keep };
-    unpanicked(seed, || run_one(scenario, seed, watch, progress)).map(|done| done.output)
+    let done = unpanicked(seed, || run_one(scenario, seed, watch, progress));
+    progress.finished.fetch_add(1, Ordering::Relaxed);
+    done.map(|done| done.output)
 }
 
 /// Executes numbered runs on at most this many threads and returns their results in order. The first error that is not a stop ends all.
@@ -212,7 +152,6 @@ pub(crate) fn on_threads<T: Send>(
                     if result.is_err() {
                         progress.stop();
                     }
-                    progress.finished.fetch_add(1, Ordering::Relaxed);
                     if let Ok(mut slot) = slot.lock() {
                         *slot = Some(result);
                     }
@@ -426,7 +365,8 @@ fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     let now = world.now();
-    let mut output = finish((scenario, seed, &members), world, probes.hop_delay.as_ref().map(HopDelay::flows), (cpu_s, setup_s), watch.keep);
+    let mut output =
+        finish((scenario, seed, &members), world, probes.hop_delay.as_ref().map(HopDelay::flows), (cpu_s, setup_s), watch.keep);
     output.why = probes.why.take().map(|w| limits::report(w, scenario, seed, now));
     Ok(Done { output, written })
 }

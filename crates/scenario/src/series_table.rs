@@ -1,6 +1,6 @@
 //! Time series of a run, read by column or by time span, and written as a file.
 
-use crate::run::Table;
+use crate::output::Table;
 use fairlane_net::{Cursor, Instants, Recording};
 use fairlane_trace::SeriesFile;
 use fairlane_units::Name;

@@ -64,7 +64,7 @@ def need(extra: str) -> None:
     """
     from importlib.util import find_spec
 
-    missing = [m for m in EXTRAS[extra] if find_spec(m) is None]
+    missing = [m for m in EXTRAS[extra] if sys.modules.get(m) is None and find_spec(m) is None]
     if missing:
         names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
         command = installing(f"fairlane[{extra}]")

@@ -90,8 +90,9 @@ def selector(text: str, label: str = "") -> Selector:
         raise suggest(table, list(TABLES), f"table in {short(text)}")
     aggregate = "mean"
     known = [m.name for m in metrics_in(table)]
-    # A group has an index of fairness of its own, whatever it is called: `groups.tcp.jain`, `groups.flows.jain`.
-    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and (table != "groups" or (len(parts) > 3 and parts[-2] in known)):
+    # Groups and links have an index of fairness of their own: `groups.tcp.jain`, `links.bottleneck.jain`.
+    own = table == "groups" or (table == "links" and parts[-1] == "jain")
+    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and (not own or (len(parts) > 3 and parts[-2] in known)):
         aggregate = parts.pop()
     least = 2 if table == "network" else 3
     if len(parts) < least or (table == "network" and len(parts) > 2) or not all(parts):

@@ -1,4 +1,4 @@
-//! Tables of parameters as written, until all layers (builder, refinement, preset, option) are merged.
+//! Tables of parameters as written, until all layers (builder, refinement, preset, option) are merged. Copies share their values.
 
 use crate::registry::{QueueSpec, SourceSpec};
 use fairlane_tcp::{CcParams, ParamsError, TcpParams};
@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Keys whose value is a one-key table naming an algorithm: another name replaces it, the same name refines it.
 pub(crate) const REGISTRY_KEYS: [&str; 5] = ["queue", "cc", "source", "topology", "propagation"];
@@ -44,7 +45,7 @@ macro_rules! table {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(pub(crate) Value);
+        pub struct $name(Arc<Value>);
 
         impl JsonSchema for $name {
             fn inline_schema() -> bool {
@@ -68,7 +69,7 @@ macro_rules! table {
 
         impl From<&$spec> for $name {
             fn from(spec: &$spec) -> Self {
-                Self(serde_json::to_value(spec).unwrap_or(Value::Null))
+                Self(Arc::new(serde_json::to_value(spec).unwrap_or(Value::Null)))
             }
         }
     };
@@ -93,14 +94,14 @@ impl QueueTable {
         let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
         let mut v = under_preset(&b.0);
         merge_json(&mut v, &under_preset(&o.0), true);
-        Some(Self(v))
+        Some(Self(Arc::new(v)))
     }
 }
 
 /// TCP with its written parameters: a preset's name, a congestion control, and single parameters over them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct TcpTable(pub(crate) Map<String, Value>);
+pub struct TcpTable(Arc<Map<String, Value>>);
 
 impl JsonSchema for TcpTable {
     fn schema_name() -> Cow<'static, str> {
@@ -120,9 +121,9 @@ impl JsonSchema for TcpTable {
 impl TcpTable {
     /// Parameters, including those of the preset, and the table with all of them written out.
     pub fn complete(&self) -> Result<(Self, TcpParams), ParamsError> {
-        let params = fairlane_tcp::resolve_params(Value::Object(self.0.clone()))?;
+        let params = fairlane_tcp::resolve_params(Value::Object((*self.0).clone()))?;
         match serde_json::to_value(&params) {
-            Ok(Value::Object(full)) => Ok((Self(full), params)),
+            Ok(Value::Object(full)) => Ok((Self(Arc::new(full)), params)),
             Ok(_) => Err(ParamsError::Read("not a table".to_owned())),
             Err(e) => Err(ParamsError::Read(e.to_string())),
         }
