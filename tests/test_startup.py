@@ -88,7 +88,7 @@ def test_the_page_of_a_run_draws_nothing(dumbbell):
 
 
 def test_templates_are_compiled_once(dumbbell, tmp_path):
-    """As modules are: beside Python's own files, unless Python is to write none."""
+    """Pages keep them next to the files of Python, unless it is to write none."""
     code = """
 import sys
 from jinja2 import Environment

@@ -34,7 +34,7 @@ def render(template: str, filters: Mapping[str, Callable[..., Any]] | None = Non
 
 
 def _compiled() -> Any:
-    """Returns the cache of compiled templates, which are beside Python's own; None where Python keeps none, or may not write."""
+    """Returns the cache of compiled templates, which are next to those of Python; None where Python keeps none, or may not write."""
     import sys
     from importlib.util import cache_from_source
 
