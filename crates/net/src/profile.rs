@@ -138,7 +138,7 @@ impl Profile {
             return first;
         }
         let (from, until, then) = (self.time(row), self.time(row + 1), self.value(row + 1, value));
-        let change = i128::from(i128::from(then) - i128::from(first)) * i128::from(t - from) / i128::from(until - from);
+        let change = (i128::from(then) - i128::from(first)) * i128::from(t - from) / i128::from(until - from);
         (i128::from(first) + change) as u64
     }
 }
@@ -197,7 +197,8 @@ impl ProfileRate {
 
     /// Work from time zero to `t`.
     fn area(&self, t: u64) -> u128 {
-        let (rounds, within) = if self.period > 0 { (t / self.period, t % self.period) } else { (0, t) };
+        let rounds = t.checked_div(self.period).unwrap_or(0);
+        let within = t - rounds * self.period;
         let row = self.profile.row_at(within);
         let rest = u128::from(self.profile.value(row, self.value)) * u128::from(within - self.profile.time(row));
         u128::from(rounds) * self.total() + self.work[row] + rest

@@ -14,7 +14,7 @@ import fairlane as fl
 from . import formulas
 from .draw import HOLLOW, THIN, Drawing, Item, Panel, curve, law, level, mark_at, one, panel, plot, spread, steps, two
 from .runs import CLASSES, SEEDS, Points, cbr, class_means, droptail, lossy_rate, mean, net, poisson, run, series, table, tcp, udp, value
-from .special import band, call_delays, cellular, degrees, over_cellular, recorded, replayed, waxman
+from .special import band, call_delays, cellular, degrees, over_cellular, over_satellite, recorded, replayed, satellite, waxman
 
 FAST = {"rate": "100Gbit/s"}
 PRINTED = {
@@ -315,6 +315,15 @@ FIGURES = {
                 for text, queue in QUEUES), legend={"ncols": 3}),
             panel("time (s)", "smoothed RTT (ms)", *(plot(text, partial(over_cellular, queue, "srtt", "tcp", 1e3), lw=1) for text,
                 queue in QUEUES), ylim=(0, None)),
+        ],
+        (7, 4.6), 2, {"sharex": True},
+    ),
+    "profiles": Drawing(
+        [
+            panel("", "Mbit/s", satellite, *(steps(cc, partial(over_satellite, cc, "throughput", "link", 1e-6), where="pre", lw=1)
+                for cc in ("cubic", "bbr")), legend={"ncols": 3}),
+            panel("time (s)", "smoothed RTT (ms)", *(plot(cc, partial(over_satellite, cc, "srtt", "tcp", 1e3), lw=1)
+                for cc in ("cubic", "bbr")), ylim=(0, None)),
         ],
         (7, 4.6), 2, {"sharex": True},
     ),

@@ -274,6 +274,21 @@ def cellular(axes: Axes) -> None:
     axes.bar([0.25 * (i + 0.5) for i in range(64)], bins, width=0.25, color="0.85", label="what the link could carry")
 
 
+def satellite(axes: Axes) -> None:
+    """Rate of the shipped profile `leo` in its first minute."""
+    lines = (DATA.parents[1] / "crates/scenario/src/check/file/profiles/leo.csv").read_text().splitlines()[2:]
+    rows = [tuple(map(float, line.split(","))) for line in lines]
+    shown = [row for row in rows if row[0] <= 60]
+    axes.step([row[0] for row in shown], [row[1] for row in shown], where="post", color="0.6", label="rate of the profile")
+
+
+def over_satellite(cc: str, column: str, of: str, scale: float) -> Points:
+    """A series of a flow over the shipped profile `leo`, or of the link."""
+    path = {"profile": "leo", "queue": "fq_codel"}
+    made = fl.Network(duration="60s", sample="0.5s").link("a", "b", name="link", **path).flow("tcp", "a", "b", tcp=cc)
+    return series(made, column, of, since=1e-9, scale=scale)
+
+
 def over_cellular(queue: object, column: str, of: str, scale: float) -> Points:
     """A series of a CUBIC flow over the recorded link, or of the link."""
     path = {"trace": str(DATA / "cellular.down"), "delay": "20ms", "queue": queue, "reverse": {"rate": "10Mbit/s"}}
