@@ -178,7 +178,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn next(&mut self) -> io::Result<Option<Packet<'_>>> {
+    pub fn next_packet(&mut self) -> io::Result<Option<Packet<'_>>> {
         match self.format {
             Format::Pcap => self.next_pcap(),
             Format::Pcapng => self.next_pcapng(),

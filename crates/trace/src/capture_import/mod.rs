@@ -243,7 +243,7 @@ fn each(
     let mut reader = Reader::new(BufReader::with_capacity(1 << 16, File::open(file)?))?;
     let mut decoder = Decoder::default();
     let (mut first, mut before) = (First::default(), None);
-    while let Some(packet) = reader.next()? {
+    while let Some(packet) = reader.next_packet()? {
         first.packets += 1;
         if first.packets.is_multiple_of(LOOKS) && !goes_on() {
             return Err(ReadError::Stopped);

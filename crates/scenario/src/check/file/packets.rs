@@ -18,7 +18,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
     }
     let mut reader = Reader::new(bytes).map_err(message)?;
     let (mut decoder, mut list, mut number) = (Decoder::default(), List::default(), 0);
-    while let Some(packet) = reader.next().map_err(|e| e.to_string())? {
+    while let Some(packet) = reader.next_packet().map_err(|e| e.to_string())? {
         number += 1;
         for &(found, _) in decoder.decode(packet.link_type, packet.bytes, packet.length) {
             let (payload, length) = match found {
