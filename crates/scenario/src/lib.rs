@@ -18,6 +18,7 @@ mod diag;
 mod document;
 mod dynamic;
 mod endpoint;
+mod event_queues;
 mod expand;
 mod limits;
 mod listing;

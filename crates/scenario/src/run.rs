@@ -5,6 +5,7 @@ use crate::capture::{CaptureError, Captures};
 use crate::clock::CpuClock;
 use crate::code::{Code, Warning};
 use crate::components::BuiltIn;
+use crate::event_queues::{AnyEvents, MANY_SLOTS, SOME_SLOTS, events};
 use crate::expand::{Group, Hop, LinkDir, Member};
 use crate::limits;
 use crate::metrics::{Keep, Rows, measure};
@@ -18,7 +19,7 @@ use crate::run_error::RunError;
 use crate::series_table::SeriesTable;
 use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
-use fairlane_engine::{EventQueue, QuadHeap, fits_64_bits};
+use fairlane_engine::{EventQueue, fits_64_bits};
 use fairlane_net::{FlowId, NodeId, Summary, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
@@ -214,28 +215,6 @@ pub(crate) fn as_run<T>(number: u64, work: impl FnOnce() -> T) -> T {
     RUNS.set(before);
     done
 }
-
-/// Slot counts from which the tournament is faster than the sorted array, and the wheel faster than the tournament, see `docs/background/event-queue.md`.
-const SOME_SLOTS: usize = 400;
-const MANY_SLOTS: usize = 3200;
-
-/// Event queues of networks with few, some and many slots. The loop is compiled once for each.
-#[cfg(not(debug_assertions))]
-mod events {
-    pub(super) type Few = fairlane_engine::Sorted<u64>;
-    pub(super) type Some = fairlane_engine::Tournament<u64>;
-    pub(super) type Many = fairlane_engine::Wheel<u64>;
-}
-/// The event queue of builds for tests, which is compiled sooner than three; `net/tests/laws.rs` compares all of them.
-#[cfg(debug_assertions)]
-mod events {
-    pub(super) type Few = super::AnyEvents;
-    pub(super) type Some = super::AnyEvents;
-    pub(super) type Many = super::AnyEvents;
-}
-/// Event queue of long runs, whose keys need 128 bits, of larger networks that are observed, and of every run in steps: it fits all networks and
-/// durations, so that the loop for observers is compiled twice only.
-pub(crate) type AnyEvents = QuadHeap<u128>;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let observed = watch.is_observed() || !scenario.expanded.controls.is_empty();

@@ -384,7 +384,7 @@ impl<L: Law> FlowQueues<L> {
         self.visits = Some(visits);
     }
 
-    /// Goes on to the next turn in which an old flow may send.
+    /// Advances to the next turn in which an old flow may send.
     fn visit(&mut self, shares: &mut impl Shares) -> Option<usize> {
         let (i, turns) = self.visits.as_mut()?.advance()?;
         let turn = &mut self.turns[i];

@@ -2,7 +2,8 @@
 
 use super::Simulation;
 use crate::components::BuiltIn;
-use crate::run::{self, AnyEvents};
+use crate::event_queues::AnyEvents;
+use crate::run;
 use crate::run_error::RunError;
 use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
 use fairlane_trace::scene::{STATES, Scene, SeekTarget, Snapshot};

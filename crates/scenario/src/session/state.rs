@@ -2,7 +2,7 @@
 
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
-use crate::run::AnyEvents;
+use crate::event_queues::AnyEvents;
 use fairlane_net::{Endpoint, EpId, FlowId, PortId, Qdisc, TimerId, World};
 use fairlane_units::{Dur, Time};
 use std::collections::BTreeMap;

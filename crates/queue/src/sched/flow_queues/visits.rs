@@ -12,7 +12,7 @@ use crate::sched::heap::MinHeap;
 pub(super) struct Visits {
     /// Number of old flows.
     period: u64,
-    /// Number of the turn that begins or goes on.
+    /// Number of the present turn.
     now: u64,
     /// Next turn of each flow that its credit does not include.
     next: Vec<u64>,
@@ -44,7 +44,7 @@ impl Visits {
         self.ready.set(flow.slot, self.next[flow.slot].saturating_add(turns.saturating_mul(self.period)));
     }
 
-    /// Goes on to the first turn in which a flow may send. Returns the slot of that flow, and the number of its turns before.
+    /// Advances to the first turn in which a flow may send. Returns the slot of that flow, and the number of its turns before.
     pub(super) fn advance(&mut self) -> Option<(usize, u64)> {
         let (turn, slot) = self.ready.first()?;
         let turns = (turn - self.next[slot]) / self.period;
