@@ -81,11 +81,12 @@ fn queues_do_not_grow_with_flows_or_packets() {
     }
 }
 
-/// Flows of one host, whose shares of its turn are so small that each has many turns for a packet. Their queues do not fall empty.
+/// Flows of one host, whose shares of its turn are so small that each has many turns for a packet. They have enough packets for their queues not to fall
+/// empty: while flows come and go, each change costs a look at all flows of the tin.
 #[test]
-fn queues_do_not_grow_with_the_flows_of_one_host() {
-    for (name, spec) in queues() {
-        assert_logarithmic(&format!("{name}, flows of one host"), 50, |n| overload_between(&spec, 20 * n, n, |_| [0, 1]));
+fn cake_does_not_grow_with_the_flows_of_one_host() {
+    for (name, spec) in queues().into_iter().filter(|(name, _)| name.starts_with("cake")) {
+        assert_logarithmic(&format!("{name}, flows of one host"), 200, |n| overload_between(&spec, 60 * n, n, |_| [0, 1]));
     }
 }
 
