@@ -39,6 +39,9 @@ pub struct PointRun {
     pub values: Vec<Vec<f64>>,
 }
 
+/// Scenario of a point, and the results of its runs.
+pub type WholePoint = (Arc<Resolved>, Vec<RunOutput>);
+
 /// Why points were not run.
 #[derive(Debug)]
 pub enum PointError {
@@ -95,7 +98,7 @@ pub fn run_points_whole(
     seeds: &[u64],
     threads: usize,
     progress: &Progress,
-) -> Result<Vec<(Arc<Resolved>, Vec<RunOutput>)>, PointError> {
+) -> Result<Vec<WholePoint>, PointError> {
     let kept: Vec<_> = resolve_all(base, points, usize::MAX, |_, _| Ok(()), threads, progress)?.into_iter().flatten().collect();
     let runs = seeds.len().max(1);
     let run = |job: usize| {

@@ -429,7 +429,7 @@ pub(crate) fn output<H: EventQueue>(
     let (fingerprint, events, packet_hops, peak_packets) = (world.fingerprint(), world.events(), world.packet_hops(), world.packets_peak());
     let names: Vec<Name> = links.iter().map(|l| l.name.clone()).collect();
     let call = |i: usize| groups[flows[i].group_index].call();
-    let measured = measure(world, &reported, &names, &is_tcp, after_first, &call, rows, keep);
+    let measured = measure(world, &reported, &names, &is_tcp, after_first, &call, (rows, keep));
     let of = |text: fn(&Member) -> Name| reported.iter().map(|&i| text(&flows[i as usize])).collect::<Vec<Name>>();
     let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
         let node = |end: fn(&Member) -> NodeId| {

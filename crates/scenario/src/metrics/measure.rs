@@ -87,8 +87,7 @@ pub fn measure<P: Components, H: EventQueue>(
     is_tcp: &[bool],
     after_first: Option<&[Summary]>,
     call: &dyn Fn(usize) -> Option<Call>,
-    rows: Rows<'_>,
-    keep: Keep<'_>,
+    (rows, keep): (Rows<'_>, Keep<'_>),
 ) -> Measured {
     let of_network = kept(keep, "network", NETWORK_METRICS);
     let of_flows = kept(keep, "flows", FLOW_METRICS);
