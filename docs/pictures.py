@@ -57,6 +57,10 @@ fairlane plot "device 1p=one" "device 100p=hundred" rtt --theory rtt -o {file}""
 fairlane run rrul.toml --seeds 1..5 --set 'links.line.queue={droptail={limit="200p"}}' -o droptail --quiet
 fairlane run rrul.toml --seeds 1..5 --set links.line.queue=fq_codel -o fq_codel --quiet
 fairlane plot droptail fq_codel transaction_time_p95 --flow ping -o {file}"""),
+    "worst-paths": Picture("""\
+fairlane worst --tcp cubic --reference bbr3 --may steps=3:10Mbit/s..40Mbit/s --budget 32 --seeds 2 --paths 1 --set duration=10s \
+--set links.line.rate=20Mbit/s --set links.line.delay=50ms --set links.line.queue.droptail.limit=30p --out worst --quiet
+cp worst/1.svg {file}"""),
     "lessons": Picture(
         "python -c \"import fairlane as fl; fl.run('examples/lessons/sawtooth/scenario.toml').plot('cwnd', 'queue', path='{file}')\""
     ),

@@ -26,7 +26,7 @@ LAYERS = (
     ("runs", "linux", "script", "bench", "tcp"),
     ("watch",),
     ("comparison", "formats", "study"),
-    ("tuning",),
+    ("tuning", "worst"),
     ("papers", "reports"),
     ("cli",),
     ("__init__", "__main__"),

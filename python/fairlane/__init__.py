@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study, verify
     from .tuning import TuneResult, Tuning
+    from .worst import WorstPaths, WorstResult
 
 _ALGORITHMS = ("queues", "cc", "sources", "controls", "topologies", "propagation", "transports")
 _MODULES = (*_ALGORITHMS, "papers", "settings", "stats", "tcp", "units", "_core")
@@ -82,9 +83,10 @@ _NAMES = {
     "stats": "Interval interval",
     "study": "Study StudyResult load_study verify",
     "tuning": "TuneResult Tuning",
+    "worst": "WorstPaths WorstResult",
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
-_NEEDS = {"comparison": "study", "reports": "study", "study": "study", "tuning": "tune"}
+_NEEDS = {"comparison": "study", "reports": "study", "study": "study", "tuning": "tune", "worst": "tune"}
 """The extras of packages that need their libraries on import; others check for theirs on use."""
 
 __all__ = [
@@ -119,6 +121,8 @@ __all__ = [
     "Tuning",
     "UnknownNameError",
     "WorkerError",
+    "WorstPaths",
+    "WorstResult",
     "cc",
     "cc_include",
     "compare",

@@ -36,6 +36,7 @@ from .seeds import seed_options
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "bench-growth", "bench-against", "claims-file", "compare", "draw", "export", "paper-file",
     "plot", "query", "report", "top", "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
+    "worst",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -92,6 +93,7 @@ _ELSEWHERE = {
         "top": "top",
         "tune": "tune",
         "watch": "watch",
+        "worst": "worst",
     },
     **{"export": "import_export", "import": "import_export", "query": "query", "verify": "verify"},
 }
