@@ -33,14 +33,9 @@ fn queues() -> Vec<(String, Value)> {
 
 /// Offers packets of `flows` flows at twice the rate of the link, until the queue has held `limit` packets for long; returns their number.
 fn overload(spec: &Value, limit: usize, flows: usize) -> usize {
-    overload_between(spec, limit, flows, |i| [2 * i, 2 * i + 1])
-}
-
-/// [`overload`] with flows between these nodes.
-fn overload_between(spec: &Value, limit: usize, flows: usize, ends: impl Fn(u32) -> [u32; 2]) -> usize {
     let link = LinkInfo { rate: Rate::from_mbps(10_000), delay: Dur::from_ms(1) };
     let names: Vec<String> = (0..flows).map(|i| format!("f{i}")).collect();
-    let info = |(name, i): (_, u32)| FlowInfo { name, from: ends(i)[0], to: ends(i)[1], proto: Proto::Tcp };
+    let info = |(name, i): (_, u32)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: Proto::Tcp };
     let all: Vec<FlowInfo<'_>> = names.iter().map(String::as_str).zip(0..).map(info).collect();
     let mut spec = spec.clone();
     limits::set(&mut spec, &format!("{limit}p"));
@@ -79,14 +74,6 @@ fn queues_do_not_grow_with_flows_or_packets() {
         assert_logarithmic(&format!("{name}, many flows"), 250, |n| overload(&spec, 200, n));
         assert_logarithmic(&format!("{name}, many flows and packets"), 250, |n| overload(&spec, n, n));
     }
-}
-
-/// Flows of one host, whose shares of its turn are so small that each has many turns for a packet. Each has a queue of its own, and enough packets for it not
-/// to fall empty: while flows come and go, each change costs a look at all flows of the tin.
-#[test]
-fn cake_does_not_grow_with_the_flows_of_one_host() {
-    let spec = json!({ "cake": { "flows": 65_536 } });
-    assert_logarithmic("cake, flows of one host", 200, |n| overload_between(&spec, 60 * n, n, |_| [0, 1]));
 }
 
 /// Steps of a short call of `Simulation::advance` with `n` packets in a queue.
