@@ -407,7 +407,9 @@ impl<'a> Checker<'a> {
             let of = properties.iter().find(|(_, s)| self.resolve(s).0.pointer(&format!("/properties/{name}")).is_some());
             let help = match of {
                 Some((first, _)) => format!("`{name}` is a parameter: write it below the name of the {what}, such as {first}.{name}"),
-                None if self.found.has_room() => suggest(&name, &known, &format!("known {what}s")),
+                None if self.found.has_room() => {
+                    suggest(&name, &known, &what.strip_suffix('y').map_or(format!("known {what}s"), |y| format!("known {y}ies")))
+                }
                 None => String::new(),
             };
             return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..base.extras import need
 from ..base.files import read_input
 from ..errors import FairlaneError, short
 from .attributes import FIBRE, Attributes, mapping, unit_of
@@ -85,6 +86,8 @@ def read_graph(
         if reader is None:
             endings = f"{', '.join(list(_READERS)[:-1])} or {list(_READERS)[-1]}"
             raise FairlaneError(f"cannot read {name} as a graph: the name must end in {endings}")
+        if name.lower().endswith(".graphml"):
+            need("graphs")
         data = read_input(name)
         # Checked before parsing, which may take a minute.
         if (n := len(_EDGE[reader].findall(data))) > most:
