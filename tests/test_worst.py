@@ -16,7 +16,7 @@ import pytest
 import fairlane as fl
 from conftest import started as fairlane
 from fairlane.base.document import json_schema
-from fairlane.worst import kept
+from fairlane.worst import store
 from fairlane.worst.changes import Bursts, Candidate, Capacity, Change, Cross, Gene, Outages, Steps, Value
 from fairlane.worst.model import Judged
 from fairlane.worst.search import BATCH
@@ -64,16 +64,16 @@ def test_jitter_of_one_path_starves_one_of_two_vegas_flows():
 def test_bbr_pushes_cubic_aside_in_shallow_buffers():
     """Cardwell et al. (2017) and Hock, Bless and Zitterbart (2017), section V: BBR v1 ignores the losses that stop CUBIC."""
     deep = [("links.line.queue.droptail.limit", "200p")]
-    result = fl.WorstPaths(tcp="cubic", beside="bbr", may="queue=4p..400p,rate", sets=deep, paths=1).run(budget=32)
+    result = fl.WorstPaths(tcp="cubic", competitor="bbr", may="queue=4p..400p,rate", sets=deep, paths=1).run(budget=32)
     found = result.findings[0]
     product = 10e6 * 0.05 / 8 / 1500
     assert list(found.shrunk.candidate) == ["queue"] and found.shrunk.candidate["queue"][0] < product
     assert found.own.high < 0.2 and found.other.low > 0.4
 
 
-def test_vegas_loses_beside_reno():
+def test_vegas_loses_to_reno():
     """Mo, La, Anantharam and Walrand (1999), section III: Reno fills the buffer, which Vegas avoids, so a larger buffer is worse."""
-    result = fl.WorstPaths(tcp="vegas", beside="newreno", reference="newreno", may="queue=5p..200p", paths=1).run(budget=24)
+    result = fl.WorstPaths(tcp="vegas", competitor="newreno", reference="newreno", may="queue=5p..200p", paths=1).run(budget=24)
     found = result.findings[0]
     assert found.shrunk.candidate["queue"][0] > 50
     assert found.own.high < 0.2 and found.other.low > 0.4
@@ -120,10 +120,10 @@ def test_the_same_seed_finds_the_same_path_on_any_number_of_threads(searched, tm
 
 
 def test_a_search_resumes_where_it_stopped(searched, tmp_path, monkeypatch):
-    """A killed search leaves whole batches and a part of a line; it goes on to the same end, and runs only what is missing."""
+    """A killed search leaves whole batches and a part of a line; it resumes to the same end, and runs only what is missing."""
     folder, doc = searched
     shutil.copytree(folder, tmp_path / "w")
-    notes = tmp_path / "w" / kept.NAME
+    notes = tmp_path / "w" / store.NAME
     lines = notes.read_bytes().splitlines(keepends=True)
     notes.write_bytes(b"".join(lines[:2]) + lines[2][:50])
     ran = []
@@ -260,7 +260,7 @@ class Counting:
     """A judge of a rule, which counts."""
 
     def __init__(self, rule):
-        self.rule, self.judged, self.kept = rule, 0, kept.Kept(None, {})
+        self.rule, self.judged, self.kept = rule, 0, store.Kept(None, {})
 
     def judge(self, candidates):
         self.judged += len(candidates)
@@ -279,7 +279,7 @@ class Spec:
 
 
 def test_shrinking_leaves_what_matters_with_round_values():
-    """Of four changes and six steps, the effect needs the delay above 40 ms and the step at 3 s (Zeller and Hildebrandt 2002)."""
+    """The effect of four changes and six steps needs the delay above 40 ms and the step at 3 s (Zeller and Hildebrandt 2002)."""
     at, rate = Gene("at", 0, 10**7, "s", log=False), Gene("rate", 10**6, 10**8, "bit/s")
     names = ("delay", "loss", "queue")
     plain = [Value(n, (Gene(n, 1, 10**6),), path=n) for n in names]

@@ -55,7 +55,7 @@ MISTAKES = {
     "unknown traffic": ("--queue fq_codel --traffic tcp,foo", "unknown kind of traffic 'foo'"),
     "an unknown metric": ("--tcp cubic --least godput", "did you mean 'goodput'"),
     "two metrics": ("--tcp cubic --least goodput --most delay_p99", "--least and --most exclude each other"),
-    "two ways": ("--tcp cubic --pair --beside bbr", "--pair and --beside exclude each other"),
+    "two ways": ("--tcp cubic --pair --competitor bbr", "--pair and --competitor exclude each other"),
     "an unknown word": ("--tcp cubic --may jittr", "did you mean 'jitter'?"),
     "an unknown link": ("--tcp cubic --may links.lin.rate", "did you mean 'line'?"),
     "nothing may change": ("--tcp cubic --may ,", "--may is empty"),

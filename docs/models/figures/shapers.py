@@ -28,7 +28,7 @@ def borrowed(flow: str, offered: float) -> float:
 
 
 def left(part: float, offered: float) -> float:
-    """What a class of A's gets of a fluid server: its part of 4 Mbit/s, and of what B leaves."""
+    """Rate of a class of A from a fluid server: its part of 4 Mbit/s, and of what B leaves."""
     return part * (10 - min(offered, 6))
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--reference", metavar="NAME", help="What it is compared with on the same path and seeds: a control, or a queue with --queue."
 )
 @click.option("--pair", is_flag=True, help="Two flows of the control share a link.")
-@click.option("--beside", metavar="NAME", help="A flow of this control shares the link.")
+@click.option("--competitor", metavar="NAME", help="A flow of this control shares the link.")
 @click.option("--queue", metavar="NAME", help="Queue before a link; --traffic says what sends.")
 @click.option("--traffic", metavar="LIST", default="tcp,udp", show_default=True, help="Senders before the queue: tcp, udp, web, voip.")
 @click.option("--flow", metavar="NAME", help="Flow or group of flows of FILE that is to do badly.")
@@ -58,7 +58,7 @@ def worst(
     tcp: str | None,
     reference: str | None,
     pair: bool,
-    beside: str | None,
+    competitor: str | None,
     queue: str | None,
     traffic: str,
     flow: str | None,
@@ -98,8 +98,8 @@ def worst(
         log.read(file, changes)
     try:
         search = WorstPaths(
-            file, tcp=tcp, reference=reference, beside=beside, pair=pair, queue=queue, traffic=traffic, flow=flow, link=link, least=least,
-            most=most, may=may, sets=changes, seeds=seeds, seed=search_seed, paths=paths, plugins=plugins,
+            file, tcp=tcp, reference=reference, competitor=competitor, pair=pair, queue=queue, traffic=traffic, flow=flow, link=link,
+            least=least, most=most, may=may, sets=changes, seeds=seeds, seed=search_seed, paths=paths, plugins=plugins,
         )  # fmt: skip
     except ScenarioError as e:
         if file is None:

@@ -29,8 +29,8 @@ class WorstPaths:
     """A search for the paths on which an algorithm does worst; `run` runs it.
 
     `tcp`: a congestion control, alone on a path, or compared with `reference` on the same path and seeds; `pair`: two flows of it;
-    `beside`: next to a flow of another control. `queue`: a queue with senders of each kind in `traffic`. `scenario`: a `Network`, a dict or
-    a path with the flow `flow`. `least` or `most`: the metric that is to be small or large; "unfairness" is 1 - Jain's index. `may`: what
+    `competitor`: with a competing flow of another control. `queue`: a queue with senders of each kind in `traffic`. `scenario`: a
+    `Network`, a dict or a path with the flow `flow`. `least` or `most`: the metric that is to be small or large; "unfairness" is 1 - Jain's index. `may`: what
     may change, as docs/guides/worst-paths.md describes. `seeds`: replications of each path; `seed`: that of the search.
 
     >>> WorstPaths(tcp="bbr3", reference="cubic", may="loss,steps=4").spec.name
@@ -43,7 +43,7 @@ class WorstPaths:
         *,
         tcp: Any = None,
         reference: Any = None,
-        beside: Any = None,
+        competitor: Any = None,
         pair: bool = False,
         queue: Any = None,
         traffic: str | Sequence[str] = ("tcp", "udp"),
@@ -62,7 +62,7 @@ class WorstPaths:
         from .planning import FRESH, Asked, plan, words
 
         asked = Asked(
-            scenario, tcp, reference, beside, pair, queue, traffic, flow, link, least, most, may, tuple((k, str(v)) for k, v in sets)
+            scenario, tcp, reference, competitor, pair, queue, traffic, flow, link, least, most, may, tuple((k, str(v)) for k, v in sets)
         )
         numbers = tuple(parse_seeds(seeds))
         if paths < 1:
@@ -92,8 +92,8 @@ class WorstPaths:
         from .confirm import findings
         from .files import FILES, write
         from .judge import Judge
-        from .kept import NAME, Kept
         from .search import Search
+        from .store import NAME, Kept
 
         spec = replace(self.spec, **_budget(budget))
         folder = None if out is None else Path(fspath(out))

@@ -50,7 +50,7 @@ class Gene:
         return n if self.parts == 1 else n / self.parts
 
     def rounded(self, n: int, digits: int) -> int:
-        """Returns the nearest value of so many digits that lies in the range.
+        """Returns the nearest value with this number of digits that lies in the range.
 
         >>> Gene("rate", 1_000_000, 9_000_000).rounded(4_567_891, 2), Gene("rate", 1_500_000, 9_000_000).rounded(1_512_345, 1)
         (4600000, 1512345)
@@ -67,7 +67,7 @@ def _decimal(n: int, factor: int) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """What may change about a path; `fixed` are the genes of every state, `item` those of each item of its list."""
+    """A change of a path; `fixed` are the genes of every state, `item` those of each item of its list."""
 
     name: str
     fixed: tuple[Gene, ...] = ()

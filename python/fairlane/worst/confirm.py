@@ -124,7 +124,7 @@ def scenario(spec: WorstSpec, f: Finding) -> str:
 
 
 def _explain(spec: WorstSpec, f: Finding) -> None:
-    """Runs subject and reference once more, with what limited them and their windows."""
+    """Runs subject and reference again, with what limited them and their windows."""
     duration = (spec.capacity.end // SAMPLES // 1000 or 1) * 1000
     sides = [(spec.subject, f.shrunk.candidate, False)]
     sides.append((spec.reference, f.shrunk.candidate, True) if spec.reference else ("unchanged path", {}, False))

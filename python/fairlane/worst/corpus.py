@@ -20,7 +20,7 @@ BUDGET = 160
 """Paths of each search."""
 QUEUES = ("droptail", "red", "codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie", "cake", "sfq")
 REFERENCE = {"cubic": "bbr3", "droptail": "fq_codel"}
-"""What these are compared with; other controls are compared with CUBIC, other queues with DropTail."""
+"""References of these; other controls are compared with CUBIC, other queues with DropTail."""
 
 
 def names() -> list[str]:

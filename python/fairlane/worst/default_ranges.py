@@ -1,4 +1,4 @@
-"""What may change when a range is not given: names of changes, their default ranges, and the limits of what is plausible.
+"""Changes whose range is not given: names of changes, their default ranges, and the limits of what is plausible.
 
 Sources: rates of a link in use vary by a factor of four within seconds (Winstein, Sivaraman and Balakrishnan 2013, figure 1); the buffers
 are those of a fifth to five bandwidth-delay products; delays of access networks vary by tens of milliseconds.

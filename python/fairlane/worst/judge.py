@@ -10,8 +10,8 @@ from ..base.metrics import jain
 from ..errors import FairlaneError, ScenarioError
 from ..runs.network import Network
 from .changes import Candidate
-from .kept import Kept, Values
 from .model import Judged, WorstSpec, key_of
+from .store import Kept, Values
 
 INVALID: Values = ()
 """Values of a path that is not a valid scenario."""

@@ -14,7 +14,7 @@ from .changes import Candidate, Capacity, Change, Cross, State, Value
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be as bad as possible."""
+    """The metric that is to be as bad as possible."""
 
     metric: str
     """Word of the user: goodput, delay_p99, unfairness."""
@@ -52,7 +52,7 @@ class WorstSpec:
     subject: str
     """The algorithm, flow or queue that is searched for its worst."""
     reference: str
-    """What it is compared with on the same path; "" for the path of the scenario."""
+    """The reference on the same path; "" for the path of the scenario."""
     other: Mapping[str, Any]
     """Values by path that make the reference; {} without one."""
     objective: Objective
@@ -147,7 +147,7 @@ class Finding:
 
     number: int
     found: Judged
-    """As the search found it."""
+    """The path that the search found."""
     shrunk: Judged
     """With the fewest changes and the roundest values."""
     fresh: Judged

@@ -26,7 +26,7 @@ class WorstOutcome:
         self.invalid = sum(bool(j.error) for j in search.tried.values())
         """Paths that were no valid scenario."""
         self.stopped_by = search.stopped_by
-        """What ended the search: evaluations, time, or all paths."""
+        """The limit that ended the search: evaluations, time, or all paths."""
         ranked = search.ranked
         self.worst = ranked[0] if ranked else None
         """The worst path that was tried, as it was found."""
@@ -45,7 +45,7 @@ class WorstOutcome:
 
     @property
     def summary(self) -> str:
-        """What was found, or that nothing was and the worst that was seen, in one sentence."""
+        """Sentence on the finding, or, without one, on the worst that was seen."""
         s = self.spec
         budget = f"{self.evaluations} paths, {len(s.seeds)} seed{'s' * (len(s.seeds) != 1)} each"
         if self.found:

@@ -22,7 +22,7 @@ class Path:
     flows: tuple[str, ...]
     """Flows under test, the searched one first."""
     may: str
-    """What may change by default."""
+    """Default changes."""
     link: str = "line"
     paths: dict[str, str] = field(default_factory=dict)
     most: dict[str, str] = field(default_factory=dict)

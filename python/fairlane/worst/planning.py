@@ -25,12 +25,12 @@ FRESH = 8
 
 @dataclass(frozen=True)
 class Asked:
-    """What is searched for."""
+    """Arguments of a search."""
 
     scenario: Network | Mapping[str, Any] | str | PathLike[str] | None = None
     tcp: Any = None
     reference: Any = None
-    beside: Any = None
+    competitor: Any = None
     pair: bool = False
     queue: Any = None
     traffic: str | Sequence[str] = ("tcp", "udp")
@@ -73,7 +73,12 @@ def plan(asked: Asked, **settings: Any) -> WorstSpec:
 
 
 def _exclusive(a: Asked) -> None:
-    ways = {"a scenario": a.scenario is not None, "--pair": a.pair, "--beside": a.beside is not None, "--queue": a.queue is not None}
+    ways = {
+        "a scenario": a.scenario is not None,
+        "--pair": a.pair,
+        "--competitor": a.competitor is not None,
+        "--queue": a.queue is not None,
+    }
     given = [name for name, on in ways.items() if on]
     if len(given) > 1:
         raise ArgumentError(f"{given[0]} and {given[1]} exclude each other: each says which flows there are")
@@ -101,8 +106,8 @@ def _network(a: Asked) -> tuple[Network, paths.Path | None]:
     if a.queue is not None:
         words = a.traffic.split(",") if isinstance(a.traffic, str) else a.traffic
         path = paths.queue(a.queue, [w.strip() for w in words if w.strip()])
-    elif a.pair or a.beside is not None:
-        path = paths.pair(a.tcp, a.tcp if a.pair else a.beside)
+    elif a.pair or a.competitor is not None:
+        path = paths.pair(a.tcp, a.tcp if a.pair else a.competitor)
     else:
         path = paths.single(a.tcp)
     net = Network(duration="1s")
@@ -169,7 +174,7 @@ def _objective(a: Asked, flows: tuple[str, ...], link: str, resolved: Mapping[st
     most = a.most is not None or (a.least is None and given != "goodput")
     known = {t: {m.name for m in metrics_in(t)} for t in ("flows", "links", "network")}
     if given == "unfairness":
-        if a.pair or a.beside is not None:
+        if a.pair or a.competitor is not None:
             texts = [f"flows.{f}.goodput" for f in flows]
         else:
             texts = [f"flows.{flows[0]}.goodput.jain" if len(flows) == 1 else "network.jain"]
@@ -181,7 +186,7 @@ def _objective(a: Asked, flows: tuple[str, ...], link: str, resolved: Mapping[st
         table = next((t for t in order if given in known[t]), None)
         if table is None:
             raise suggest(given, ["unfairness", *sorted(set().union(*known.values()))], "metric")
-        if table == "flows" and len(flows) > 1 and not (a.pair or a.beside is not None):
+        if table == "flows" and len(flows) > 1 and not (a.pair or a.competitor is not None):
             raise ArgumentError(f"{given} is a metric of a flow: name one with --flow, such as --flow {flows[0]}")
         name = {"flows": f".{flows[0]}", "links": f".{link}", "network": ""}[table]
         chosen = selection.selector(f"{table}{name}.{given}")
@@ -207,7 +212,7 @@ def _given(a: Asked) -> str:
 
 
 def _name(a: Asked, flows: tuple[str, ...]) -> str:
-    other = f"-{_word(a.reference)}" if a.reference is not None else f"-beside-{_word(a.beside)}" if a.beside is not None else ""
+    other = f"-{_word(a.reference)}" if a.reference is not None else f"-with-{_word(a.competitor)}" if a.competitor is not None else ""
     return f"worst-{_subject(a, flows).replace(' ', '-')}{'-pair' if a.pair else other}"
 
 
@@ -216,8 +221,8 @@ def words(a: Asked, options: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
     said: list[str] = [] if not _given(a) else [_given(a)]
     traffic = None if a.queue is None else a.traffic if isinstance(a.traffic, str) else ",".join(a.traffic)
     may = a.may if a.may is None or isinstance(a.may, str) else ",".join(a.may)
-    named = (("tcp", a.tcp), ("reference", a.reference), ("beside", a.beside), ("queue", a.queue), ("traffic", traffic), ("flow", a.flow),
-             ("link", a.link), ("least", a.least), ("most", a.most), ("may", may), *options)  # fmt: skip
+    named = (("tcp", a.tcp), ("reference", a.reference), ("competitor", a.competitor), ("queue", a.queue), ("traffic", traffic),
+             ("flow", a.flow), ("link", a.link), ("least", a.least), ("most", a.most), ("may", may), *options)  # fmt: skip
     for name, value in named:
         if value is not None:
             said += [f"--{name}", _word(value)]

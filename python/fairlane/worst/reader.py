@@ -16,7 +16,7 @@ from .changes import MILLIONTH, Bursts, Change, Choice, Cross, Gene, Outages, St
 
 @dataclass(frozen=True)
 class Place:
-    """What the words of `--may` mean in a scenario."""
+    """Readers of the words of `--may`."""
 
     resolved: Mapping[str, Any]
     link: str

@@ -84,7 +84,7 @@ pub struct FourStatesSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p31: Option<f64>,
-    /// Probability that a packet arrives after a loss and the burst goes on.
+    /// Probability that a packet arrives after a loss and the burst continues.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p32: f64,

@@ -105,7 +105,7 @@ fn four_states_have_their_loss() {
     assert!((of(0.05, None, 0.0, 1.0, 0.0) - 0.05).abs() < 0.002);
 }
 
-/// netem's reorder: of all packets, which are late, every gap-th one goes ahead if its share is one; the count begins anew with each.
+/// netem's reorder: of all packets, which are late, every gap-th one goes ahead if its share is one; each starts a new count.
 #[test]
 fn a_gap_lets_every_nth_packet_ahead() {
     let of = |share, gap, ahead| {
@@ -142,7 +142,7 @@ fn packets_arrive_in_slots() {
     assert_eq!(what.check(Dur::ZERO).unwrap().key, "slot");
 }
 
-/// What a link does to the ECN field and the code point.
+/// The ECN field and the code point as a link changes them.
 #[test]
 fn headers_are_rewritten() {
     use Ecn::{Ce, Ect0, Ect1, NotEct};

@@ -6,7 +6,7 @@ use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a link does to the ECN field.
+/// Change of the ECN field by a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkEcn {
@@ -27,7 +27,7 @@ pub enum RemarkEcn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RemarkSpec {
-    /// What happens to the ECN field.
+    /// Change of the ECN field.
     pub ecn: RemarkEcn,
     /// Code point that all packets get, as a number. Absent: they keep theirs.
     #[serde(skip_serializing_if = "Option::is_none")]

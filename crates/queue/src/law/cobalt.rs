@@ -149,7 +149,7 @@ impl Cobalt {
         self
     }
 
-    /// The same in CAKE's ingress mode: a wait is long only above two full packets of each bulk flow.
+    /// Judges a packet in CAKE's ingress mode: a wait is long only above two full packets of each bulk flow.
     #[must_use]
     pub(crate) fn at_ingress(mut self, ingress: bool) -> Self {
         self.ingress = ingress;

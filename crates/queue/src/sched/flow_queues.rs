@@ -24,7 +24,7 @@ pub(crate) trait Shares {
         let _ = i;
         quantum
     }
-    /// What a packet of this length costs a queue of its turn.
+    /// Bytes of its turn that a queue pays for a packet of this length.
     #[inline]
     fn cost(&self, len: u32) -> i64 {
         i64::from(len)

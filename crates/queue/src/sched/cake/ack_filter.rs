@@ -26,7 +26,7 @@ const ECHO: u8 = flag::ECE | flag::CWR;
 /// Headers of waiting packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Headers {
-    /// That of the packet that arrives next.
+    /// Header of the packet that arrives next.
     next: Option<Segment>,
     by_packet: Vec<Segment>,
 }

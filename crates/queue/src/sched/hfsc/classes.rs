@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 /// The classes right below one, of which some hold packets.
 #[derive(Clone, Debug, Default)]
 struct Below {
-    /// Those within their upper limits, by virtual time.
+    /// Classes within their upper limits, by virtual time.
     fit: MinHeap<u128>,
     /// The others, by the time from which they will be.
     unfit: MinHeap<u128>,

@@ -82,7 +82,7 @@ fn close(got: &[f64], want: &[f64], off: f64) {
     assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() <= off * w.max(100.0)), "{got:?} against {want:?}");
 }
 
-/// Longest delay of a flow of 160 bytes each 20 ms, whose class has this curve, beside one that always has packets waiting and a promise of the rest.
+/// Longest delay of a flow of 160 bytes each 20 ms, whose class has this curve, next to one that always has packets waiting and a promise of the rest.
 fn voice_delay(rt: Option<ServiceCurve>) -> f64 {
     let mut q = build(vec![Class { rt, ..class("voice", "", 0) }, Class { rt: line(7_900), ls: line(7_900), ..class("data", "", 1) }]).1;
     let voice = (0..200).map(|k| (us(7_300 + 20_000 * k), 0, 160));
@@ -171,7 +171,7 @@ fn upper_limits_hold() {
     close(&shares(&[0, 1]), &[1000.0, 7000.0], 0.02);
 }
 
-/// Who used what others left is not made to pay for it later (section II): when the others come back, it goes on with its promise at once.
+/// Who used what others left is not made to pay for it later (section II): when the others come back, it has its promised rate again at once.
 #[test]
 fn excess_is_not_punished() {
     let mut q = build(vec![

@@ -14,7 +14,7 @@ pub(super) const PRIORITIES: usize = 8;
 /// Most time that a bucket counts, and its deepest debt (mbuffer).
 const MOST_WAIT: i64 = Dur::from_secs(60).as_ps() as i64;
 
-/// What a class may do.
+/// State of a class: it may send, borrow, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// It is above its ceil.

@@ -172,7 +172,7 @@ fn a_burst_then_the_rate() {
     assert_eq!(desk.flows(&mut q, us(9_000_000), 9).len(), 4);
 }
 
-/// What no class takes goes to the last one, to the one that is named, or past all of them.
+/// A packet that no class takes goes to the last one, to the one that is named, or past all of them.
 #[test]
 fn packets_without_a_class_have_a_default() {
     let tree = |default: Option<&str>| Params {
