@@ -30,8 +30,9 @@ class WorstPaths:
 
     `tcp`: a congestion control, alone on a path, or compared with `reference` on the same path and seeds; `pair`: two flows of it;
     `competitor`: with a competing flow of another control. `queue`: a queue with senders of each kind in `traffic`. `scenario`: a
-    `Network`, a dict or a path with the flow `flow`. `least` or `most`: the metric that is to be small or large; "unfairness" is 1 - Jain's index. `may`: what
-    may change, as docs/guides/worst-paths.md describes. `seeds`: replications of each path; `seed`: that of the search.
+    `Network`, a dict or a path with the flow `flow`. `least` or `most`: the metric that is to be small or large; "unfairness" is
+    1 - Jain's index. `may`: the changes, as docs/guides/worst-paths.md describes. `seeds`: replications of each path; `seed`: that of
+    the search.
 
     >>> WorstPaths(tcp="bbr3", reference="cubic", may="loss,steps=4").spec.name
     'worst-bbr3-cubic'
