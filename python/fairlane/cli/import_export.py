@@ -71,10 +71,11 @@ def import_(
 
 def _list_readers() -> None:
     """Prints the formats that can be imported."""
-    from ..formats.readers import READERS
+    from ..formats.readers import DESCRIPTIONS, READERS
     from ..look.sheet import Sheet
 
     rows = [(r.name, r.what.replace("`", ""), r.gives) for r in READERS]
+    rows += [(f"{name} FILE", files.replace("`", ""), "a scenario") for name, files, _ in DESCRIPTIONS]
     emit(render(Sheet(["format", "files", "result"], rows, words=(1, 2))))
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from ..runs.exports import FORMATS
-from .readers import READERS
+from .readers import DESCRIPTIONS, READERS
 
 BEGIN, END = "<!-- formats -->", "<!-- /formats -->"
 WRITTEN = {
@@ -19,12 +19,23 @@ WRITTEN = {
 }
 """Where a format that is read is written too, but by no export."""
 OTHERS = (
-    ("flow list", "`fairlane import FILE --as scenario`: CSV with start, bytes and two hosts", "", "the columns of the file"),
     ("nam", "", "`fairlane run --trace --trace-format nam`", "the format of nam"),
     ("mahimahi", "`trace` of a [link](../models/link-traces.md)", "`fairlane export RESULT mahimahi`", "`mm-link`'s traces"),
-    ("graphs", "[topologies of graph files](importing-topologies.md)", "`fairlane new network`", "networkx"),
+    (
+        "GraphML, GML, CSV",
+        "`fairlane new network` ([topologies](importing-topologies.md))",
+        "`fairlane draw FILE -o x.graphml`",
+        "networkx",
+    ),
+    ("node-link JSON", "`fairlane new network`", "", "networkx"),
+    ("SNDlib, native and XML; Rocketfuel", "`fairlane new network`, with demands", "", "the numbers in the file"),
+    (
+        "rate, delay and loss over time",
+        "`profile` of a [link](../models/profiles.md): CSV, ERRANT, Hypatia, LeoEM, irtt, ping",
+        "",
+        "the arrivals of packets",
+    ),
     ("traffic matrix", "`pairs.matrix` ([pairs](../models/topologies.md))", "", "the sums of its rows"),
-    ("Linux `tc`", "", "`fairlane tc` ([tc commands](linux-tc.md))", "iproute2 and the kernel"),
     ("packetdrill", "`fairlane script` ([scripts](packet-scripts.md))", "", "the kernel's scripts"),
     ("Parquet", "`fairlane query`, polars", "`fairlane run --trace`, any result folder", "Arrow, DuckDB"),
     ("CSV, SQL", "", '`fairlane query RESULT "select ..." --csv` ([SQL queries](queries.md))', "DuckDB"),
@@ -39,6 +50,10 @@ def rows() -> list[tuple[str, str, str, str]]:
     for r in READERS:
         writes = WRITTEN.get(r.name) or (f"`fairlane export RESULT {r.name}`" if r.name in exports else "")
         out.append((r.name, f"`fairlane import FILE`: {r.what}", writes, r.checked))
+    for name, files, checked in DESCRIPTIONS:
+        out.append(
+            (name, f"`fairlane import {name} FILE`: {files}", "`fairlane tc` ([tc commands](linux-tc.md))" if name == "tc" else "", checked)
+        )
     return [*out, *OTHERS]
 
 

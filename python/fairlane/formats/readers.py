@@ -133,3 +133,12 @@ def names() -> str:
     """
     every = [r.name for r in READERS]
     return f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+DESCRIPTIONS = (
+    ("tc", "commands of tc, scripts of `fairlane tc`, the output of `tc qdisc show`", "our export, iproute2's source"),
+    ("ns2", "Tcl scripts of ns-2: links, queues, agents, sources, `at`", "the translation in [from ns-2](from-ns2.md)"),
+    ("mininet", "topologies of Mininet and Containernet in Python, read and not executed", "Mininet's documented options"),
+    ("flows", "lists of flows in CSV, as NetFlow exports have them: start, bytes, two hosts", "the columns of the file"),
+)
+"""Files that become scenarios: the word of `fairlane import WORD FILE`, the files, and the judge of their reader."""
