@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import quantities as q
-from .plan import FULL_PACKET, Plan, Table
+from .plan import FULL_PACKET, Plan, Table, named
 from .trees import filters, patterns
 
 MOST_BANDS = 16
@@ -15,10 +15,8 @@ MOST_VIRTUAL = 16
 
 
 def _children(plan: Plan, handle: str, classes: list[dict[str, Any]]) -> None:
-    from .kinds import write
-
     for i, entry in enumerate(classes, 1):
-        write(plan, f"parent {handle}{i:x}", plan.handle(), entry["queue"])
+        plan.queue(f"parent {handle}{i:x}", entry["queue"])
     # Packets without a filter go to the last band by the priomap.
     filters(plan, handle, [(patterns(c), f"{handle}{i:x}") for i, c in enumerate(classes, 1) if i < len(classes)])
 
@@ -53,8 +51,6 @@ def prio(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes ets, whose bands share by quanta in bytes."""
-    from .kinds import named
-
     classes = t["classes"]
     if not classes:
         plan.missing.append("wrr without classes")
@@ -80,8 +76,6 @@ def wrr(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes tbf with its inner queue."""
-    from .kinds import write
-
     rate = plan.link.rate if t["rate"] is None else q.number(t["rate"], "bit/s")
     burst = q.size(t["burst"])
     limit = burst if t["limit"] is None else q.length(t["limit"], FULL_PACKET)
@@ -89,7 +83,7 @@ def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
     words = () if peak is None else ("peakrate", q.rate(q.number(peak, "bit/s")), "mtu", q.size(t["mtu"]))
     plan.page("tbf")
     plan.qdisc(parent, handle, "tbf rate", q.rate(rate), "burst", burst, "limit", limit, *words)
-    write(plan, f"parent {handle}1", plan.handle(), t["queue"])
+    plan.queue(f"parent {handle}1", t["queue"])
     plan.note("tbf's own limit is that of a bfifo, which the inner queue replaces (tc-tbf(8))")
     t.settled("mtu")
 

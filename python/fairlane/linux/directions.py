@@ -64,11 +64,11 @@ def commands_for(x: dict[str, Any], dev: str, *, queue_only: bool = False) -> Ex
     from .netem import delay_line
     from .trees import shaper
 
-    plan = Plan(dev, Link(q.number(x["rate"], "bit/s"), q.seconds(x["delay"])))
+    plan = Plan(dev, Link(q.number(x["rate"], "bit/s"), q.seconds(x["delay"])), write=write)
     parent = "root" if queue_only else shaper(plan)
     handle = plan.handle()
     before = len(plan.commands)
-    write(plan, parent, handle, x["queue"])
+    plan.queue(parent, x["queue"], handle)
     nothing = len(plan.commands) == before
     own = len(plan.notes)
     far = [] if queue_only or nothing else delay_line(plan, x)

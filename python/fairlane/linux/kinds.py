@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import classes, laws, schedulers, shapers
-from .plan import Plan, Table
+from .plan import Plan, Table, named
 
 Writer = Callable[[Plan, str, str, Table], None]
 
@@ -56,14 +56,6 @@ ABSENT = {
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
 }
 """Queues that Linux does not have: the reason, and the closest one."""
-
-
-def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
-    """Returns name and parameters of a resolved queue; for a plug-in its registered name."""
-    if isinstance(spec, str):
-        return spec, {}
-    name, values = next(iter(spec.items()))
-    return (values["name"], values["params"]) if name == "plugin" else (name, values)
 
 
 def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> None:

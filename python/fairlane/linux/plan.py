@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -34,6 +34,14 @@ _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 """Device names of Linux (IFNAMSIZ in netdevice(7)) without shell characters."""
 
 
+def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
+    """Returns name and parameters of a resolved queue; for a plug-in its registered name."""
+    if isinstance(spec, str):
+        return spec, {}
+    name, values = next(iter(spec.items()))
+    return (values["name"], values["params"]) if name == "plugin" else (name, values)
+
+
 def check_device(dev: str) -> None:
     """Raises `FairlaneError` if a name is not valid for a network device in a command."""
     if not isinstance(dev, str) or not _DEVICE.fullmatch(dev):
@@ -52,6 +60,8 @@ class Plan:
     """Manual pages that the commands follow."""
     missing: list[str] = field(default_factory=list)
     """Disciplines that Linux does not have."""
+    write: Callable[[Plan, str, str, dict[str, Any] | str], None] | None = None
+    """Function that adds the commands of a queue below a parent."""
     _handles: Iterator[int] = field(default_factory=lambda: iter(range(0x10, 0xFFF0, 0x10)))
 
     def __post_init__(self) -> None:
@@ -70,6 +80,11 @@ class Plan:
         own = parent == "root" and words[0] == "cake"  # cake takes the header off itself
         sizes = IP_SIZES if parent == "root" and not own else ""
         self.tc("qdisc add dev", self.dev, parent, "handle", handle, sizes, *words)
+
+    def queue(self, parent: str, spec: dict[str, Any] | str, handle: str = "") -> None:
+        """Adds a queue with all that is inside it; it gets a free handle unless one is given."""
+        if self.write is not None:
+            self.write(self, parent, handle or self.handle(), spec)
 
     def note(self, text: str) -> None:
         """Adds a note, once."""

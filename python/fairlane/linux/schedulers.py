@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import quantities as q
 from .laws import codel_notes, pie_notes
 from .plan import ETHERNET_HEADER, FULL_PACKET, Plan, Table, in_packets
+from .trees import filters, patterns
 from .words import micro, written
 
 _KEYS = {
@@ -89,14 +90,11 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def _drr_classes(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    from .kinds import write
-    from .trees import filters, patterns
-
     classes = t["classes"]
     plan.qdisc(parent, handle, "drr")
     for i, entry in enumerate(classes, 1):
         plan.tc("class add dev", plan.dev, "parent", handle, "classid", f"{handle}{i:x}", "drr quantum", q.size(entry["quantum"]))
-        write(plan, f"parent {handle}{i:x}", plan.handle(), entry["queue"])
+        plan.queue(f"parent {handle}{i:x}", entry["queue"])
     # drr drops packets without a filter (tc-drr(8)); here the last class takes them.
     filters(plan, handle, [(patterns(c) if i < len(classes) else ["any"], f"{handle}{i:x}") for i, c in enumerate(classes, 1)])
     plan.page("drr", "u32")

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..base.escapes import one_line
-from .kinds import named
 from .netem import EMULATION
-from .plan import ETHERNET_HEADER, IP_SIZES
+from .plan import ETHERNET_HEADER, IP_SIZES, named
 
 if TYPE_CHECKING:
     from .directions import Export

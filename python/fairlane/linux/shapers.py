@@ -56,8 +56,6 @@ def _curve(word: str, curve: dict[str, Any] | None) -> list[object]:
 def _tree(
     plan: Plan, parent: str, handle: str, t: Table, head: list[object], words: Callable[[dict[str, Any], bool], list[object]]
 ) -> None:
-    from .kinds import write
-
     classes: list[dict[str, Any]] = t["classes"]
     ids = {c["name"]: f"{handle}{i:x}" for i, c in reversed(list(enumerate(classes, 1)))}
     above = [c["parent"] for c in classes]
@@ -77,7 +75,7 @@ def _tree(
         over = handle if above[i] is None else ids[above[i]]
         plan.tc("class add dev", plan.dev, "parent", over, "classid", f"{handle}{i + 1:x}", *words(c, i in leaves))
     for i in leaves:
-        write(plan, f"parent {handle}{i + 1:x}", plan.handle(), classes[i]["queue"])
+        plan.queue(f"parent {handle}{i + 1:x}", classes[i]["queue"])
     # Packets that match none go to the default.
     matched = [i for i in leaves if i != last or wanted is not None]
     filters(plan, handle, [(patterns(classes[i]), f"{handle}{i + 1:x}") for i in matched])
