@@ -36,6 +36,7 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("prio", "classes"): [CLASSES],
     ("wrr", "classes"): [CLASSES],
     ("wrr", "queue"): ["codel"],
+    ("cake", "uncounted"): ["20B", "64B"],
     ("tbf", "queue"): ["codel"],
     ("htb", "classes"): [TREE],
     ("hfsc", "classes"): [CURVES],

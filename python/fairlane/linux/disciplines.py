@@ -176,6 +176,10 @@ def _dualpi2(said: Said, place: Place) -> None:
     v |= {"target": q.time(usual), "tupdate": q.time(update), "alpha": float(update / longest**2 / 10), "beta": 0.3 / float(longest)}
 
 
+MOST_UNCOUNTED = 64
+"""Largest `uncounted` of cake: tc's overhead is not below its negative."""
+
+
 def _cake(said: Said, place: Place) -> None:
     v, x = said.values, said.extra
     bytes_set = "_overhead" in x or bool(said.frames)
@@ -186,9 +190,11 @@ def _cake(said: Said, place: Place) -> None:
     added = x.get("_overhead", added)
     # With `overhead` cake counts from the network layer; raw, it counts the frame (sch_cake, cake_overhead).
     total = place.stab + (added if bytes_set and not (x.get("_raw") and not added) else ETHERNET_HEADER)
-    if total < 0:
-        place.note(f"cake: an overhead of {total} bytes is not modelled: 0 is taken")
+    if total < -MOST_UNCOUNTED:
+        place.note(f"cake: an overhead of {total} bytes is not modelled: {-MOST_UNCOUNTED} is taken")
     v["overhead"] = f"{max(0, total)}B"
+    if total < 0:
+        v["uncounted"] = f"{min(-total, MOST_UNCOUNTED)}B"
     v.setdefault("bandwidth", "off")
     if v["bandwidth"] is None or v["bandwidth"] == "0bit/s":
         v["bandwidth"] = "off"

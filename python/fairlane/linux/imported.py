@@ -72,6 +72,7 @@ def scenario(text: str, file: str = "<tc>", *, rate: str = DEVICE_RATE) -> Impor
         if arrives is None or arrives.rate is None:
             links[name]["reverse"]["rate"] = rate
         neutral = {"jitter": "0s", "loss": 0.0, "duplicate": 0.0, "reorder": {"share": 0.0, "delay": "0s"}}
+        neutral |= {"corrupt": 0.0, "slot": {"min": "0s"}}
         links[name]["reverse"] |= {k: v for k, v in neutral.items() if k in links[name] and k not in links[name]["reverse"]}
         if sends.rate is None:
             assumed.append(name)

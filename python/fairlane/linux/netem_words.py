@@ -11,6 +11,11 @@ from ..errors import short
 from . import quantities as q
 from . import tc_units as u
 
+IMPAIRMENTS = ("jitter", "loss", "duplicate", "reorder", "corrupt", "slot")
+"""Settings of a link that netem has."""
+_TABLES = {"uniform": "uniform", "normal": "normal", "pareto": "pareto", "paretonormal": "pareto_normal"}
+"""Distribution of a link by netem's name."""
+
 
 @dataclass
 class Line:
@@ -21,6 +26,8 @@ class Line:
     loss: float | dict[str, Any] | None = None
     duplicate: float | None = None
     reorder: dict[str, Any] | None = None
+    corrupt: float | dict[str, Any] | None = None
+    slot: dict[str, Any] | None = None
     rate: str | None = None
     limit: int = 1000
     notes: list[str] = field(default_factory=list)
@@ -28,7 +35,7 @@ class Line:
     def add(self, other: Line) -> None:
         """Adds a delay line behind this one."""
         self.delay += other.delay
-        for name in ("jitter", "loss", "duplicate", "reorder"):
+        for name in IMPAIRMENTS:
             mine, more = getattr(self, name), getattr(other, name)
             if mine is not None and more is not None:
                 self.notes.append(f"netem: of two {name}s in a row the first counts")
@@ -38,13 +45,15 @@ class Line:
     def settings(self) -> dict[str, Any]:
         """Returns the settings of a link."""
         out: dict[str, Any] = {"delay": q.time(self.delay) if self.delay else "0s"}
-        return out | {k: v for k in ("jitter", "loss", "duplicate", "reorder") if (v := getattr(self, k)) is not None}
+        return out | {k: v for k in IMPAIRMENTS if (v := getattr(self, k)) is not None}
 
 
 class _Reader:
     def __init__(self, words: list[str]) -> None:
         self.words, self.at, self.line = words, 0, Line()
         self.share: float | None = None
+        self.gap = 1
+        self.together = 0.0
         self.distribution = ""
 
     def number_follows(self) -> bool:
@@ -59,12 +68,15 @@ class _Reader:
     def note(self, text: str) -> None:
         self.line.notes.append(f"netem: {text}")
 
-    def correlation(self, of: str) -> None:
-        """Reads a correlation, which is not modelled."""
-        if self.number_follows():
-            share = u.percent(self.take(of))
-            if share:
-                self.note(f"the correlation of {of} ({100 * share:g} %) is not modelled: draws are independent")
+    def correlation(self, of: str) -> float:
+        """Returns the correlation that follows, or 0."""
+        return u.percent(self.take(of)) if self.number_follows() else 0.0
+
+    def correlated(self, of: str) -> float | dict[str, Any]:
+        """Returns a share, with its correlation if there is one."""
+        share = u.percent(self.take(of))
+        weight = self.correlation(of)
+        return {"share": share, "correlation": weight} if weight else share
 
     def read(self) -> Line:
         while self.at < len(self.words):
@@ -77,18 +89,25 @@ class _Reader:
 
     def _settled(self) -> Line:
         made = self.line
+        if self.share is None and self.gap > 1:
+            self.share = 1.0  # sch_netem: a gap alone means every packet that it allows
         if self.share is not None:
+            special = self.gap > 1 or self.together
             if not made.delay:
-                self.note("reorder without a delay changes nothing")
+                self.note(f"{'gap' if self.gap > 1 else 'reorder'} without a delay changes nothing")
+            elif special:
+                made.reorder = {"share": self.share, "delay": q.time(made.delay), "ahead": True}
+                made.reorder |= {**({"gap": self.gap} if self.gap > 1 else {}), **({"correlation": self.together} if self.together else {})}
             else:
                 # netem sends this share at once; the others wait, and so are late.
                 made.reorder = {"share": float(f"{1 - self.share:.12g}"), "delay": q.time(made.delay)}
+            if made.delay:
                 if made.jitter is not None:
                     self.note("reorder with jitter: the late packets have the mean delay")
                 made.delay, made.jitter = Fraction(0), None
         if made.jitter is not None and self.distribution:
-            if self.distribution in ("normal", "uniform"):
-                made.jitter["distribution"] = self.distribution
+            if self.distribution in _TABLES:
+                made.jitter["distribution"] = _TABLES[self.distribution]
             else:
                 self.note(f"distribution {short(self.distribution)} is not modelled: normal is taken, with the same deviation")
                 made.jitter["distribution"] = "normal"
@@ -103,13 +122,15 @@ class _Reader:
             width = u.seconds(self.take("delay"), fine=True)
             if width:
                 self.line.jitter = {"width": q.time(width), "distribution": "uniform", "keep_order": False}
-            self.correlation("delay")
+            weight = self.correlation("delay")
+            if self.line.jitter is not None and weight:
+                self.line.jitter["correlation"] = weight
 
     def loss(self) -> None:
         word = self.take("loss")
         if word in ("random",) or word[:1].isdigit():
-            self.line.loss = u.percent(self.take("loss") if word == "random" else word)
-            self.correlation("loss")
+            self.at -= word != "random"
+            self.line.loss = self.correlated("loss")
         elif word in ("gemodel", "state"):
             skip = ("p", "r", "1-h", "1-k", "p13", "p31", "p32", "p23", "p14")  # as `tc qdisc show` has them
             numbers: list[float] = []
@@ -131,16 +152,20 @@ class _Reader:
             bad = numbers[2] if len(numbers) > 2 else 1.0
             good = numbers[3] if len(numbers) > 3 else 0.0
         elif any(numbers[2:3]) or any(numbers[4:5]):
-            self.note("loss state: of the four states those of p13 and p31 are modelled, without p32, p23 and p14")
+            chain = dict(zip(("p13", "p31", "p32", "p23", "p14"), [p, r, *numbers[2:]], strict=False))
+            self.line.loss = {"four_states": chain}
+            return
         self.line.loss = {"gilbert_elliott": {"p": p, "r": r, "good": good, "bad": bad}}
 
     def duplicate(self) -> None:
         self.line.duplicate = u.percent(self.take("duplicate"))
-        self.correlation("duplicate")
+        weight = self.correlation("duplicate")
+        if weight:
+            self.note(f"the correlation of duplicate ({100 * weight:g} %) is not modelled: draws are independent")
 
     def reorder(self) -> None:
         self.share = u.percent(self.take("reorder"))
-        self.correlation("reorder")
+        self.together = self.correlation("reorder")
 
     def rate(self) -> None:
         self.line.rate = u.rate(self.take("rate"))
@@ -154,20 +179,34 @@ class _Reader:
         self.line.limit = max(1, u.size(self.take("limit").removesuffix("p")))
 
     def gap(self) -> None:
-        if u.count(self.take("gap"), "") > 1:
-            self.note("gap is not modelled: each packet may be late")
+        self.gap = u.count(self.take("gap"), "")
 
     def corrupt(self) -> None:
-        share = u.percent(self.take("corrupt"))
-        self.correlation("corrupt")
+        share = self.correlated("corrupt")
         if share:
-            self.note(f"corrupt {100 * share:g}% is not modelled: a receiver drops such packets, as loss does")
+            self.line.corrupt = share
+            self.note("corrupt: a corrupted packet is lost on the link here, in Linux it goes on to the receiver, whose checksum finds it")
 
     def slot(self) -> None:
-        at = self.at
-        while self.at < len(self.words) and self.words[self.at] not in _WORDS:
-            self.at += 1
-        self.note(f"slot {' '.join(self.words[at : self.at])[:60]} is not modelled: packets leave one by one")
+        if self.words[self.at : self.at + 1] == ["distribution"]:
+            said = self.words[self.at : self.at + 4]
+            self.at += len(said)
+            self.note(f"slot {' '.join(said)[:60]} is not modelled: times between slots are equally likely here")
+            times: list[Fraction] = []
+        else:
+            times = [u.seconds(self.take("slot"), fine=True)]
+            if self.number_follows():
+                times.append(u.seconds(self.take("slot"), fine=True))
+        made: dict[str, Any] = {name: q.time(t) for name, t in zip(("min", "max"), times, strict=False)}
+        while self.at < len(self.words) and self.words[self.at] in ("packets", "bytes"):
+            word = self.take("slot")
+            most = u.count(self.take(word), "") if word == "packets" else u.size(self.take(word))
+            if word == "packets" and most:
+                made["packets"] = most
+            elif most:
+                self.note(f"slot bytes {most} is not modelled: slots count packets")
+        if any(times):
+            self.line.slot = made
 
     def spread(self) -> None:
         self.distribution = self.take("distribution")

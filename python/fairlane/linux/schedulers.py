@@ -6,7 +6,7 @@ from . import quantities as q
 from .laws import codel_notes, pie_notes
 from .plan import ETHERNET_HEADER, FULL_PACKET, Plan, Table, in_packets
 from .trees import filters, patterns
-from .words import micro, written
+from .words import ACK_FILTERS, micro, written
 
 _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
@@ -165,16 +165,14 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     t.settled("rtt_max", "t_shift")
 
 
-ACK_FILTERS = {"none": "no-ack-filter", "filter": "ack-filter", "aggressive": "ack-filter-aggressive"}
-"""Words of tc for `ack_filter`."""
-
-
 def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
     """Writes cake."""
     rate, limit = t["bandwidth"], t["limit"]
     # cake takes the link layer's header off by itself, below the size table of the root a second time: see `Plan.qdisc`.
     framing = {"none": "noatm"}.get(t["framing"], t["framing"])
     overhead = q.size(t["overhead"]) - q.size(t["uncounted"]) + (0 if parent == "root" else ETHERNET_HEADER)
+    if q.size(t["overhead"]) and q.size(t["uncounted"]):
+        plan.note("cake.uncounted and cake.overhead are one number in tc, their difference")
     words = (
         "nonat", "wash" if t["wash"] else "nowash", ACK_FILTERS[t["ack_filter"]], *(("ingress",) if t["ingress"] else ()), "no-split-gso",
     )  # fmt: skip

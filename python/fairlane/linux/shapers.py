@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import quantities as q
+from .plan import FULL_PACKET
 from .trees import filters, patterns
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ def htb(plan: Plan, parent: str, handle: str, t: Table) -> None:
         own = ["prio", c["prio"], *(["quantum", q.size(c["quantum"])] if c["quantum"] is not None else [])] if leaf else []
         return ["htb rate", q.rate(bps), "ceil", q.rate(most), *sizes, *own]
 
-    limit = q.packets(t["direct_limit"])
-    if limit is None:
-        plan.note(f"htb.direct_limit is {t['direct_limit']} here; htb counts packets")
-    direct = [] if limit is None else ["direct_qlen", limit]
-    _tree(plan, parent, handle, t, ["r2q", t["rate2quantum"], *direct], words)
+    direct = t["direct_limit"]
+    limit = q.count(direct, FULL_PACKET)
+    if q.packets(direct) is None:
+        plan.note(f"htb.direct_limit is {direct} here; htb counts packets: {limit} of {FULL_PACKET} bytes")
+    _tree(plan, parent, handle, t, ["r2q", t["rate2quantum"], "direct_qlen", limit], words)
 
 
 def hfsc(plan: Plan, parent: str, handle: str, t: Table) -> None:
@@ -50,7 +51,8 @@ def _curve(word: str, curve: dict[str, Any] | None) -> list[object]:
     slope = q.rate(q.number(curve["m2"], "bit/s"))
     if curve["m1"] is None or not q.seconds(curve["d"]):
         return [word, "m2", slope]
-    return [word, "m1", q.rate(q.number(curve["m1"], "bit/s")), "d", q.time(q.seconds(curve["d"])), "m2", slope]
+    first = q.number(curve["m1"], "bit/s")
+    return [word, "m1", q.rate(first) if first else "0bit", "d", q.time(q.seconds(curve["d"])), "m2", slope]
 
 
 def _tree(
@@ -74,6 +76,8 @@ def _tree(
         c = classes[i]
         over = handle if above[i] is None else ids[above[i]]
         plan.tc("class add dev", plan.dev, "parent", over, "classid", f"{handle}{i + 1:x}", *words(c, i in leaves))
+        if c["name"]:
+            plan.note(f"class {handle}{i + 1:x}: {c['name']}")
     for i in leaves:
         plan.queue(f"parent {handle}{i + 1:x}", classes[i]["queue"])
     # Packets that match none go to the default.

@@ -20,7 +20,7 @@ _LOOP = re.compile(r".*\bwhile \[ \"\$i\" -le (\d{1,6}) \]; do (.*); i=.*done")
 _OBJECTS = {"qdisc": "qdisc", "class": "class", "filter": "filter"}
 _SHOWN = re.compile(r"(qdisc|class) (\S+) (\S*:\S*) (.*)")
 _VIRTUAL = re.compile(r"\s+vq (\d+) (.*)")
-_NOTE = re.compile(r"#\s*note: (virtual queue (\d+): (.*)|flow (.*): its packets need the firewall mark (\d+)\b.*)")
+_NOTE = re.compile(r"#\s*note: (virtual queue (\d+): (.*)|flow (.*): its packets need the firewall mark (\d+)\b.*|class (\w+:\w+): (.*))")
 MOST = 200_000
 """Most commands of a text."""
 UNKNOWN = "dev"
@@ -58,6 +58,8 @@ class Text:
     """Packets of each virtual queue of gred."""
     marks: dict[int, str] = field(default_factory=dict)
     """Flow by firewall mark."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Names of classes by their numbers; empty if they differ between devices."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -100,6 +102,8 @@ class _Shell:
                     self.out.virtual[int(m[2])] = m[3].strip()
                 elif m[5] and len(m[5]) < 10:
                     self.out.marks[int(m[5])] = m[4].strip()
+                elif m[6] and self.out.names.setdefault(m[6], m[7]) != m[7]:
+                    self.out.names[m[6]] = ""  # of two devices
                 continue
             if text.startswith("#") or not text:
                 continue
@@ -263,7 +267,7 @@ class _Shell:
                 made.parent = made.parent or "root"
             elif w == "parent":
                 made.parent = next(words, "")
-            elif w in ("refcnt", "leaf", "direct_packets_stat", "direct_qlen", "ver"):
+            elif w in ("refcnt", "leaf", "direct_packets_stat", "ver"):
                 next(words, "")
             elif w not in ("offloaded", "deleted", "[Unknown", "qdisc,"):
                 made.words.append(w)

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import short
 from . import quantities as q
 from . import tc_units as u
+from .class_words import TREES, Tree
 from .disciplines import ABSENT, DEVICE_QUEUE, READERS, Place, common, queue_of
 from .netem_words import Line, netem
 from .tc_text import UNKNOWN, Command, Text
@@ -346,40 +347,27 @@ def _tbf(b: Builder, c: Command, depth: int) -> Queue:
     return {"tbf": {**v, "queue": inner or {"droptail": {"limit": limit}}}}
 
 
-def _one_class(b: Builder, c: Command, depth: int, rate_of: Callable[[list[str]], str]) -> Queue:
-    """Returns the queue of a shaper with one class; its rate is that of the link."""
+def _tree(b: Builder, c: Command, depth: int) -> Tree:
+    """Returns the classes of a discipline."""
     major = number(c.handle)[0]
-    own = {k: v for k, v in b.device.classes.items() if k[0] == major}
-    parents = {number(v.parent) for v in own.values()}
-    leaves = [k for k in own if k not in parents]
-    if len(leaves) != 1 or not own:
-        raise u.TcError(
-            c.kind, f"{c.kind} with {len(leaves)} classes is not modelled: classes that borrow from each other",
-            "one class is the rate of the link; several fixed shares are wrr or drr, priorities are prio",
-        )  # fmt: skip
-    rates = [rate_of(v.words) for v in own.values()]
-    slowest = min(rates, key=lambda r: q.number(r, "bit/s"))
+    own = {k: v for k, v in sorted(b.device.classes.items()) if k[0] == major and k[1]}
+    parents = {k: number(v.parent) for k, v in own.items() if number(v.parent) in own}
+    return Tree(c, own, parents, b.filters(c.handle), b.text.names, b.place, lambda key: b.child(key, depth))
+
+
+def _shaper(b: Builder, c: Command, depth: int) -> Queue:
+    """Returns the tree of classes; one class at the root is the rate of the link."""
+    tree = _tree(b, c, depth)
+    leaves = tree.leaves()
+    if len(leaves) != 1 or not _alone(b, c, ("netem",)):
+        return TREES[c.kind](tree)
+    slowest = tree.rate()
     if b.rate is not None:
         slowest = min(slowest, b.rate, key=lambda r: q.number(r, "bit/s"))
     b.rate = slowest
     b.place.rate = int(q.number(slowest, "bit/s"))
     b.place.counts_bytes()
     return b.child(leaves[0], depth)
-
-
-def _value(words: list[str], names: tuple[str, ...], kind: str) -> str:
-    for name in names:
-        if name in words[:-1]:
-            return u.rate(words[words.index(name) + 1])
-    raise u.TcError(kind, f"a class of {kind} needs a rate", f"write for instance {kind} {names[-1]} 10mbit")
-
-
-def _htb(b: Builder, c: Command, depth: int) -> Queue:
-    return _one_class(b, c, depth, lambda words: _value(words, ("ceil", "rate"), "htb"))
-
-
-def _hfsc(b: Builder, c: Command, depth: int) -> Queue:
-    return _one_class(b, c, depth, lambda words: _value([w for w in words if w not in ("ul", "sc", "ls", "rt")], ("m2", "rate"), "hfsc"))
 
 
 def _netem(b: Builder, c: Command, depth: int) -> Queue:
@@ -401,16 +389,16 @@ def _netem(b: Builder, c: Command, depth: int) -> Queue:
     return {"droptail": {"limit": f"{found.limit}p"}}
 
 
-def _alone(b: Builder, c: Command) -> bool:
-    """Returns True if no other queue shares the link with a delay line."""
+def _alone(b: Builder, c: Command, above: tuple[str, ...] = ("tbf", "netem", *TREES)) -> bool:
+    """Returns True if a discipline is at the root, or only these are above it, none with several classes."""
     for _ in range(DEEPEST):
         if c.parent == "root":
             return True
         major = number(c.parent)[0]
-        above = next((x for x in b.device.qdiscs.values() if number(x.handle)[0] == major), None)
-        if above is None or above.kind not in ("htb", "hfsc", "tbf", "netem"):
+        over = next((x for x in b.device.qdiscs.values() if number(x.handle)[0] == major), None)
+        if over is None or over.kind not in above or (over.kind in TREES and len(_tree(b, over, 0).leaves()) != 1):
             return False
-        c = above
+        c = over
     return False
 
 
@@ -422,6 +410,6 @@ def _gred(b: Builder, c: Command, depth: int) -> Queue:
 
 
 CLASSFUL: dict[str, Callable[[Builder, Command, int], Queue]] = {
-    "prio": _prio, "ets": _ets, "drr": _drr, "tbf": _tbf, "htb": _htb, "hfsc": _hfsc, "netem": _netem, "gred": _gred,
+    "prio": _prio, "ets": _ets, "drr": _drr, "tbf": _tbf, "htb": _shaper, "hfsc": _shaper, "netem": _netem, "gred": _gred,
 }  # fmt: skip
 """Disciplines with classes or with a queue below them: a new one is an entry."""

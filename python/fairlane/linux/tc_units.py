@@ -99,6 +99,17 @@ def count(text: str, unit: str = "p") -> int:
     return int(m[1], 16 if m[1][:2].lower() == "0x" else 10)
 
 
+def minor(text: str) -> int:
+    """Returns the number of a class, which is hexadecimal.
+
+    >>> minor("30"), minor("0x1")
+    (48, 1)
+    """
+    if re.fullmatch(r"(?:0[xX])?[0-9A-Fa-f]{1,8}", text) is None:
+        raise TcError(text, f"{short(text)} is no number of a class", "write for instance 30")
+    return int(text, 16)
+
+
 def percent(text: str) -> float:
     """Returns a share: tc's percentages are written with or without the sign.
 

@@ -67,6 +67,7 @@ MILLISECONDS = Form(lambda x: q.time(u.seconds(x if not x.isdecimal() else f"{x}
 SECONDS = Form(lambda x: f"{u.count(x, 'sec')}s")
 PACKET_RATE = Form(lambda x: u.bits(u.count(x, "pps") * FULL * 8))
 FULL_PACKETS = Form(lambda x: f"{u.count(x) * FULL}B")
+MINOR = Form(u.minor)
 IGNORED = Form(lambda x: x)
 
 
@@ -99,9 +100,9 @@ def switch(name: str, key: str, value: Any = True, **more: Any) -> Word:
     return Word(name, None, key, value, **more)
 
 
-def absent(name: str, note: str, form: Form | None = IGNORED) -> Word:
+def absent(name: str, note: str, form: Form | None = IGNORED, **more: Any) -> Word:
     """Creates a word that is not modelled."""
-    return Word(name, form, "", None, note)
+    return Word(name, form, "", None, note, **more)
 
 
 def default(name: str) -> Word:
@@ -141,25 +142,24 @@ _CAKE_RTT = {
     "datacentre": "100us", "lan": "1ms", "metro": "10ms", "regional": "30ms", "internet": "100ms", "oceanic": "300ms",
     "satellite": "1s", "interplanetary": "1000s",
 }  # fmt: skip
-_TINS = ("besteffort", "precedence", "diffserv3", "diffserv4")
+ACK_FILTERS = {"none": "no-ack-filter", "filter": "ack-filter", "aggressive": "ack-filter-aggressive"}
+"""Words of cake for `ack_filter`."""
+_TINS = ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
 _ISOLATION = ("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate")
 _CAKE = (
     word("bandwidth", RATE), switch("unlimited", "bandwidth", None), word("rtt", TIME),
     *(switch(name, "rtt", span) for name, span in _CAKE_RTT.items()),
     *(switch(name, "tins", name) for name in _TINS), switch("diffserv", "tins", "diffserv4"),
-    absent("diffserv8", "three tins are taken for eight", None),
     *(switch(name, "isolation", name.replace("-", "_")) for name in _ISOLATION),
     *(switch(name, "framing", name) for name in ("atm", "ptm")), switch("noatm", "framing", "none"), switch("raw", "_raw"),
     switch("conservative", "_frame", ("atm", 48)), *(switch(name, "_frame", f) for name, f in _CAKE_FRAMES.items()),
     word("overhead", Form(lambda x: int(x) if x.lstrip("+-").isdecimal() and len(x) < 6 else u.count(x)), "_overhead"),
     word("mpu", Form(lambda x: f"{u.count(x)}B")), word("memlimit", SIZE, "limit"),
-    default("via-ethernet"), default("nonat"), default("nowash"), default("no-ack-filter"), default("split-gso"),
-    default("no-split-gso"), default("egress"),
-    absent("nat", "addresses are not translated here", None), absent("wash", "the DSCP of packets is kept", None),
-    absent("ack-filter", "acknowledgments are not filtered", None),
-    absent("ack-filter-aggressive", "acknowledgments are not filtered", None),
-    absent("ingress", "drops do not count against the shaper", None),
-    absent("autorate-ingress", "the rate is fixed", None), absent("fwmark", "there are no firewall marks here"),
+    default("via-ethernet"), default("nonat"), default("split-gso"), default("no-split-gso"),
+    *_both("wash", "wash"), switch("ingress", "ingress"), switch("egress", "ingress", False),
+    *(switch(name, "ack_filter", value) for value, name in ACK_FILTERS.items()),
+    absent("nat", "addresses are not translated here", None), absent("autorate-ingress", "the rate is fixed", None),
+    absent("fwmark", "there are no firewall marks here"),
 )  # fmt: skip
 
 WORDS: dict[str, tuple[Word, ...]] = {
@@ -194,6 +194,18 @@ WORDS: dict[str, tuple[Word, ...]] = {
         default("split_gso"), default("no_split_gso"),
     ),
     "cake": _CAKE,
+    "htb": (
+        word("default", MINOR), word("r2q", COUNT, "rate2quantum"), word("direct_qlen", PACKETS, "direct_limit"),
+        absent("offload", "the network card does not shape", None),
+    ),
+    "htb class": (
+        word("rate", RATE), word("ceil", RATE), word("burst", SIZE, also=("buffer", "maxburst")),
+        word("cburst", SIZE, also=("cbuffer", "cmaxburst")), word("prio", COUNT), word("quantum", SIZE),
+        absent("mtu", "packets have no greatest size", also=("minburst",)), absent("mpu", "packets have no least size"),
+        absent("overhead", "bytes of the link layer are not counted"), absent("linklayer", "cells are not counted"),
+        Word("level", IGNORED),
+    ),
+    "hfsc": (word("default", MINOR),),
     "tbf": (
         word("rate", RATE), word("burst", SIZE, also=("buffer", "maxburst")), word("limit", SIZE),
         word("latency", TIME, "_latency", also=("lat",)),
@@ -293,4 +305,4 @@ def heard(kind: str, words: list[str]) -> Said:
     return said
 
 
-__all__ = ["FULL", "PIE_SCALE", "WORDS", "Said", "Word", "find", "heard", "micro", "written"]
+__all__ = ["ACK_FILTERS", "FULL", "PIE_SCALE", "WORDS", "Said", "Word", "find", "heard", "micro", "written"]
