@@ -407,8 +407,8 @@ class FourStatesTable(TypedDict, total=False):
         p13: Probability that a burst begins. (number, required, 0 to 1)
         p31: Probability that it ends after a loss. Absent: 1 - p13. (number,
             default unset, 0 to 1)
-        p32: Probability that a packet arrives after a loss and the burst goes
-            on. (number, default 0.0, 0 to 1)
+        p32: Probability that a packet arrives after a loss and the burst
+            continues. (number, default 0.0, 0 to 1)
         p23: Probability that a packet is lost after one that arrived in a
             burst. (number, default 1.0, 0 to 1)
         p14: Probability of a single loss between bursts. (number, default 0.0,
@@ -563,7 +563,7 @@ class RemarkTable(TypedDict, total=False):
     """Headers that a link rewrites.
 
     Args:
-        ecn: What happens to the ECN field. (one of `keep`, `bleach`, `unmark`,
+        ecn: Change of the ECN field. (one of `keep`, `bleach`, `unmark`,
             `classic`, `mark`, default "keep")
         dscp: Code point that all packets get, as a number. Absent: they keep
             theirs. (integer, default unset, 0 to 63)
