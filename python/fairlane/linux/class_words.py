@@ -151,7 +151,7 @@ def _classes(tree: Tree, read: Callable[[Command, Place], dict[str, Any]], defau
     wanted = next((k for k in leaves if k[1] == default), None)
     reached = [k for k in leaves if tree.matches.get(k)]
     if any(k not in leaves for k in tree.matches):
-        tree.place.note(f"{kind}: filters of a class that has others below it are not modelled: packets go on to the other filters")
+        tree.place.note(f"{kind}: filters of a class that has others below it are not modelled: only the other filters count")
     for key in leaves:
         if key not in reached and key != wanted:
             tree.place.note(f"{kind}: no filter sends packets to the class {_shown(key)}: it is left out")

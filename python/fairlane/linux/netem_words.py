@@ -52,7 +52,7 @@ class _Reader:
     def __init__(self, words: list[str]) -> None:
         self.words, self.at, self.line = words, 0, Line()
         self.share: float | None = None
-        self.gap = 1
+        self.every = 1
         self.together = 0.0
         self.distribution = ""
 
@@ -89,15 +89,18 @@ class _Reader:
 
     def _settled(self) -> Line:
         made = self.line
-        if self.share is None and self.gap > 1:
+        if self.share is None and self.every > 1:
             self.share = 1.0  # sch_netem: a gap alone means every packet that it allows
         if self.share is not None:
-            special = self.gap > 1 or self.together
+            special = self.every > 1 or self.together
             if not made.delay:
-                self.note(f"{'gap' if self.gap > 1 else 'reorder'} without a delay changes nothing")
+                self.note(f"{'gap' if self.every > 1 else 'reorder'} without a delay changes nothing")
             elif special:
                 made.reorder = {"share": self.share, "delay": q.time(made.delay), "ahead": True}
-                made.reorder |= {**({"gap": self.gap} if self.gap > 1 else {}), **({"correlation": self.together} if self.together else {})}
+                made.reorder |= {
+                    **({"gap": self.every} if self.every > 1 else {}),
+                    **({"correlation": self.together} if self.together else {}),
+                }
             else:
                 # netem sends this share at once; the others wait, and so are late.
                 made.reorder = {"share": float(f"{1 - self.share:.12g}"), "delay": q.time(made.delay)}
@@ -179,13 +182,13 @@ class _Reader:
         self.line.limit = max(1, u.size(self.take("limit").removesuffix("p")))
 
     def gap(self) -> None:
-        self.gap = u.count(self.take("gap"), "")
+        self.every = u.count(self.take("gap"), "")
 
     def corrupt(self) -> None:
         share = self.correlated("corrupt")
         if share:
             self.line.corrupt = share
-            self.note("corrupt: a corrupted packet is lost on the link here, in Linux it goes on to the receiver, whose checksum finds it")
+            self.note("corrupt: a corrupted packet is lost on the link here, in Linux it reaches the receiver, whose checksum finds it")
 
     def slot(self) -> None:
         if self.words[self.at : self.at + 1] == ["distribution"]:
