@@ -69,13 +69,9 @@ pub(super) fn percent(text: &str) -> Option<String> {
 
 /// Noun for an entry of a registry.
 pub(super) fn noun(registry: &str) -> &str {
-    if registry == "cc" {
-        "congestion control"
-    } else {
-        registry
-    }
+    if registry == "cc" { "congestion control" } else { registry }
+}
 
-    pub(super) fn plural(noun: &str) -> String {
-        noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |y| format!("{y}ies"))
-    }
+pub(super) fn plural(noun: &str) -> String {
+    noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |y| format!("{y}ies"))
 }
