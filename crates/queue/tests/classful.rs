@@ -219,7 +219,6 @@ fn sharers(classes: Vec<(Match, Tree, u32)>, shape: u64) -> Vec<HfscClassParams<
         rt: (weight % 3 == 0).then(|| curve(u64::from(weight) * 50, u64::from(weight) * 70)).flatten(),
         ls: (weight % 4 > 0).then(|| curve(u64::from(weight) * 500, u64::from(weight) * 300)).flatten(),
         ul: (weight % 5 == 0).then(|| curve(5000, 3000)).flatten(),
-        ..HfscClassParams::default()
     });
     inner.chain(leaves).collect()
 }

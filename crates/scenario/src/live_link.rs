@@ -197,7 +197,7 @@ impl LiveLink {
             self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
             return;
         };
-        let Outcome { lost, twice, ecn, .. } = impair.outcome(earliest, Outcome::of(&pkt));
+        let Outcome { lost, twice, ecn, .. } = impair.outcome(earliest, Outcome::of(pkt));
         if lost {
             self.count.lost += 1;
             self.free.push(pkt.id.0);

@@ -62,6 +62,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.arena.prefetch(head.id);
         let place = *self.places.get(head.flow.0 as usize)?;
         prefetch(self.flows.get(place as usize)?, 256);
-        Some(2 * place | u32::from(!head.back))
+        Some((2 * place) | u32::from(!head.back))
     }
 }

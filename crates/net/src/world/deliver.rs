@@ -71,7 +71,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
                 return;
             }
         }
-        let side = &mut self.sides[(2 * place | ep & 1) as usize];
+        let side = &mut self.sides[((2 * place) | (ep & 1)) as usize];
         if pkt.conn != side.conn {
             // A packet of a former connection is counted, but no endpoint receives it.
             return;
@@ -96,7 +96,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
         all: bool,
         call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>, &Arena),
     ) {
-        let at = (2 * place | ep & 1) as usize;
+        let at = ((2 * place) | (ep & 1)) as usize;
         let side = &mut self.sides[at];
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[at], &mut cx, &self.path.arena);
@@ -177,7 +177,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
     /// Number of the newest datagram that arrived at an endpoint; none of a stream, and none of what the receiver writes.
     pub(super) fn newest_datagram(&self, ep: u32) -> Option<u64> {
         let place = self.path.places[(ep >> 1) as usize];
-        let datagrams = ep & 1 == 1 && self.sides[(2 * place | 1) as usize].proto == Proto::Udp;
+        let datagrams = ep & 1 == 1 && self.sides[((2 * place) | 1) as usize].proto == Proto::Udp;
         datagrams.then(|| self.path.flows[place as usize].counters.newest.1)
     }
 
@@ -197,7 +197,7 @@ impl<P: Components, H: EventQueue> World<P, H> {
             // The event of a timer that was cancelled.
             return;
         }
-        let at = (2 * place | ep & 1) as usize;
+        let at = ((2 * place) | (ep & 1)) as usize;
         self.sides[at].disarm(now);
         loop {
             let side = &mut self.sides[at];
