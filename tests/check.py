@@ -30,7 +30,7 @@ FILES = {
         "examples": "examples docs notebooks",
         "formats": "capture_links hostile_files import import_logs import_flent import_networks export nam ns2_trace",
         "graphs": "draw graph_files graphs traffic_matrix",
-        "linux": "tc tc_script tc_parameters tc_import import_networks audiences",
+        "linux": "tc tc_script tc_parameters tc_import tc_classes import_networks audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",
         "own": "own_c_exit interrupt own_queue own_queue_c own_cc plugin",
         "papers": """
