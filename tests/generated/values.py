@@ -62,7 +62,7 @@ def tidy(key: str, value: Any) -> Any:
     """A list of times or numbers that has to rise, so that it rises."""
     if key == "list":
         return sorted({max(1, n) for n in value})
-    if key in ("rates", "down") and all(isinstance(v, dict) for v in value):
+    if key in ("rates", "down") and isinstance(value, list) and all(isinstance(v, dict) for v in value):
         times = {value_of("dur", v["at"]): v for v in value}
         value = [times[t] for t in sorted(times)]
         for own, after in zip(value, [*value[1:], None], strict=True):

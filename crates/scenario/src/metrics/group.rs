@@ -60,6 +60,10 @@ impl GroupSubject {
     }
     /// Adds the counters of flows that have ended.
     pub(super) fn add_sum(&mut self, sum: &FlowSum, span: f64) {
+        // A group without a flow has no rate, not one of zero.
+        if self.goodputs.is_empty() {
+            return;
+        }
         self.all.absorb(&FlowSubject { arrived: 0, ..FlowSubject::of_sum(sum, span) });
         self.completion.merge(&sum.completion);
     }
