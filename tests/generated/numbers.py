@@ -40,7 +40,8 @@ class Fixed:
 
 def plain(link: dict[str, Any], changed: bool) -> bool:
     """True if what the link sends follows from when packets leave its queue."""
-    return not changed and "rate" in link and not link.get("air") and not any(link.get(k) for k in ("rates", "trace", "profile", "device", "down"))
+    other = ("air", "rates", "trace", "profile", "device", "down")
+    return not changed and "rate" in link and not any(link.get(k) for k in other)
 
 
 def of_links(e: Events, t: Columns, links: list[dict[str, Any]], changed: bool, warm: int, end: int) -> Iterator[str]:
