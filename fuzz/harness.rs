@@ -168,7 +168,7 @@ fn segment(b: &mut Bytes<'_>, life: &Life) -> Segment {
 /// Lives through `data`, and says in how many steps.
 ///
 /// # Errors
-/// What does not hold, after which step.
+/// A broken law, and the step that breaks it.
 pub(crate) fn run(data: &[u8]) -> Result<u64, String> {
     let mut b = Bytes(data);
     let first = b.byte();

@@ -147,7 +147,7 @@ fn pcap(link: u32, frame: &[u8]) -> Vec<u8> {
 /// Reads some packets.
 ///
 /// # Errors
-/// What does not hold, of which bytes.
+/// A broken law, and the bytes that break it.
 pub(crate) fn run(seed: u64) -> Result<u64, String> {
     let d = &mut Draws::new(seed);
     for _ in 0..STEPS {

@@ -216,7 +216,7 @@ thread_local! {
 /// Lives from `seed`, and says in how many steps: packets offered, departures asked for, timers.
 ///
 /// # Errors
-/// What does not hold, after which step.
+/// A broken law, and the step that breaks it.
 pub(crate) fn run(seed: u64) -> Result<u64, String> {
     let d = &mut Draws::new(seed);
     let written = parameters(d, 0);

@@ -163,7 +163,7 @@ fn change(bytes: &mut Vec<u8>, d: &mut Draws) {
 /// Reads some recordings.
 ///
 /// # Errors
-/// What does not hold, of which bytes.
+/// A broken law, and the bytes that break it.
 pub(crate) fn run(seed: u64) -> Result<u64, String> {
     let d = &mut Draws::new(seed);
     for _ in 0..STEPS {

@@ -210,7 +210,7 @@ fn read(bytes: &[u8], name: &str, format: Format) -> Result<(), String> {
 /// Reads some texts.
 ///
 /// # Errors
-/// What does not hold, of which text.
+/// A broken law, and the text that breaks it.
 pub(crate) fn run(seed: u64, corpus: &Corpus) -> Result<u64, String> {
     let d = &mut Draws::new(seed);
     for _ in 0..STEPS {

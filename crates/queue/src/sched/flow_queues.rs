@@ -135,14 +135,14 @@ impl<L: Law> FlowQueues<L> {
         }
     }
 
-    /// The same; with `charges_drops` packets that the law drops cost a queue as much of its turn as those that are sent.
+    /// Sets whether packets that the law drops cost a queue as much of its turn as those that are sent.
     #[must_use]
     pub(crate) fn charging_drops(mut self, charges_drops: bool) -> Self {
         self.charges_drops = charges_drops;
         self
     }
 
-    /// The same; with `leave_new` a new queue that is found empty leaves where there are no old ones (Linux).
+    /// Sets whether a new queue that is found empty leaves where there are no old ones (Linux).
     #[must_use]
     pub(crate) fn leaving(mut self, leave_new: bool) -> Self {
         self.leave_new = leave_new;

@@ -240,7 +240,7 @@ impl<Q: Qdisc + Clone> Htb<Q> {
                 if self.bank.waits(leaf) {
                     // A shaper: the next one may do.
                     first.get_or_insert(at);
-                    self.tree.advance(at, level, prio);
+                    self.tree.skip(at, level, prio);
                     continue;
                 }
             }

@@ -244,7 +244,7 @@ impl Tree {
         }
     }
 
-    /// The reverse, in the mode in which it joined.
+    /// Undoes [`Self::join`], in the mode in which the class joined.
     fn leave(&mut self, mut at: usize) {
         let mut mask = self.classes[at].active;
         while mask != 0 {
@@ -316,8 +316,8 @@ impl Tree {
         }
     }
 
-    /// The turn of the class is over, be it in the row or among those that borrow from its parent.
-    fn skip(&mut self, at: usize, level: usize, prio: usize) {
+    /// Ends the turn of a class, in the row or among those that borrow from its parent.
+    pub(super) fn skip(&mut self, at: usize, level: usize, prio: usize) {
         let c = &self.classes[at];
         match c.parent {
             Some(parent) if c.level != level => {
@@ -328,11 +328,6 @@ impl Tree {
             }
             _ => self.rows[level][prio].at = at + 1,
         }
-    }
-
-    /// The turn of a leaf is over.
-    pub(super) fn advance(&mut self, at: usize, level: usize, prio: usize) {
-        self.skip(at, level, prio);
     }
 
     /// Charges a packet to the turn of a leaf.
