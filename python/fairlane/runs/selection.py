@@ -66,10 +66,14 @@ class RowNames:
 
 def row_names(resolved: Mapping[str, Any]) -> RowNames:
     """Returns the names in a scenario that `resolve` returned."""
-    groups: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, list[str]] = {}
     for flow in resolved["expanded"]["flows"]:
-        groups[flow["group"]] = (*groups.get(flow["group"], ()), flow["name"])
-    return RowNames(groups, tuple(x["name"] for x in resolved["expanded"]["links"]), resolved.get("report") or "flows")
+        groups.setdefault(flow["group"], []).append(flow["name"])
+    return RowNames(
+        {group: tuple(members) for group, members in groups.items()},
+        tuple(x["name"] for x in resolved["expanded"]["links"]),
+        resolved.get("report") or "flows",
+    )
 
 
 def selector(text: str, label: str = "") -> Selector:
