@@ -64,16 +64,19 @@ class RowNames:
     reports: str
 
 
+def members(flows: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Returns the flow names of each group, from pairs of group and name."""
+    groups: dict[str, list[str]] = {}
+    for group, name in flows:
+        groups.setdefault(group, []).append(name)
+    return {group: tuple(names) for group, names in groups.items()}
+
+
 def row_names(resolved: Mapping[str, Any]) -> RowNames:
     """Returns the names in a scenario that `resolve` returned."""
-    groups: dict[str, list[str]] = {}
-    for flow in resolved["expanded"]["flows"]:
-        groups.setdefault(flow["group"], []).append(flow["name"])
-    return RowNames(
-        {group: tuple(members) for group, members in groups.items()},
-        tuple(x["name"] for x in resolved["expanded"]["links"]),
-        resolved.get("report") or "flows",
-    )
+    expanded = resolved["expanded"]
+    groups = members((f["group"], f["name"]) for f in expanded["flows"])
+    return RowNames(groups, tuple(x["name"] for x in expanded["links"]), resolved.get("report") or "flows")
 
 
 def selector(text: str, label: str = "") -> Selector:

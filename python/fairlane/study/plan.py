@@ -211,10 +211,7 @@ def combination_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, La
 @functools.lru_cache(maxsize=256)
 def _layout(flows: tuple[tuple[str, str], ...], links: tuple[str, ...]) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
     """Flow names of each group, and the links: one copy for all combinations that have the same."""
-    groups: dict[str, list[str]] = {}
-    for group, name in flows:
-        groups.setdefault(group, []).append(name)
-    return {g: tuple(members) for g, members in groups.items()}, links
+    return selection.members(flows), links
 
 
 def _try(spec: StudySpec, index: int, indices: tuple[int, ...], prepared: _core.Prepared | None) -> Combination | ScenarioError:
