@@ -37,6 +37,9 @@ class Picture:
 
 
 _IMAGES = ROOT / "docs" / "images"
+_PREPARED = """\
+python -c "import pathlib, re; exec(re.search(r'```python\\n([^`]*savefig[^`]*)```', pathlib.Path('page.md').read_text('utf-8'))[1])"
+cp delays.svg {file}"""
 _ATTACK = """\
 python -c "import pathlib, re; exec(re.search(r'```python\\n(.*?)```', pathlib.Path('page.md').read_text('utf-8'), re.S)[1])"
 fairlane new home
@@ -91,6 +94,7 @@ fairlane run {QUICK} --seeds 1..5 -o quick --quiet
 fairlane run {QUICK} --seeds 1..5 --set links.bottleneck.queue=codel -o codel --quiet
 fairlane report quick codel -o difference.html"""),
     "simulation": Picture("fairlane run change.toml --plot queue.svg --quiet\ncp queue.svg {file}"),
+    "prepared": Picture(_PREPARED),
     "threads": Picture("fairlane run examples/parking_lot.toml --partition"),
     # Compare and study
     "comparing": Picture(

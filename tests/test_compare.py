@@ -171,6 +171,8 @@ def test_any_link_of_any_scenario(tmp_path):
     assert document["settings"][0]["link"]["queue_max"]["mean"] <= 5
     assert document["settings"][0]["fingerprints"] != back["settings"][0]["fingerprints"]
     assert document["scenario"]["duration"] == "5s"
+    plain = json.loads(fairlane("compare", "x.toml", *args[3:], cwd=tmp_path).stdout)
+    assert [q["fingerprints"] for q in plain["settings"]] == [q["fingerprints"] for q in document["settings"]]
 
 
 def test_the_common_limit_spares_those_with_their_own():
@@ -201,6 +203,7 @@ BAD = {
     "twice": (["--queues", "red,RED"], r"twice"),
     "unknown link": (["--link", "bottelneck"], r"bottelneck.*'bottleneck'"),
     "no such file": (["--scenario", "nope.toml"], r"nope\.toml"),
+    "two scenarios": (["x.toml", "--scenario", "y.toml"], r"unexpected argument \"x.toml\": one scenario can be given"),
     "flows of a file": (["--scenario", "nope.toml", "--flows", "3"], r"--set"),
     "bad rate": (["--udp", "5ms"], r"rate"),
     "no flow": (["--flows", "0", "--udp", "none"], r"at least one flow"),

@@ -263,7 +263,6 @@ BAD = {
         ["--vary", "flows.udp.source.cbr.jitter=" + ",".join(str(i / 2000) for i in range(1001))],
         r"1001 settings, more than 1000",
     ),
-    "a scenario by itself": (["lan.toml", "--tcp", "cubic,reno"], r"a scenario is an option, --scenario lan.toml"),
     "another's fault": (["--vary", "flows.tcp.count=2,9"], r"unknown node `s6`.*with count 9"),
 }
 

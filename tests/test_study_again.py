@@ -59,9 +59,9 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
     real = plan.resolve_combination
 
-    def counted(spec: Any, index: int, levels: Any) -> Any:
+    def counted(spec: Any, index: int, levels: Any, prepared: Any = None) -> Any:
         made.append(levels)
-        return real(spec, index, levels)
+        return real(spec, index, levels, prepared)
 
     monkeypatch.setattr(plan, "resolve_combination", counted)
     return made
@@ -115,33 +115,47 @@ def test_another_study_is_planned_anew(file: str, old: str, new: str, folder: Pa
     assert len(resolved) == 6 and result.tally is not None and result.tally.reused < result.tally.runs
 
 
-def test_a_file_that_a_parameter_names_is_read_each_time(folder: Path, resolved: list[Any]) -> None:
-    (folder / "base.toml").write_text(BASE.replace('rate = "1Mbit/s"', 'trace = "cell.trace"'))
+@pytest.mark.parametrize(
+    ("key", "file", "texts"),
+    [
+        ("trace", "cell.trace", ("10\n20\n", "5\n10\n")),
+        ("profile", "path.csv", ("time_s,rate_mbps\n0,1\n1,1\n", "time_s,rate_mbps\n0,2\n1,2\n")),
+    ],
+)
+def test_a_file_that_a_parameter_names_is_read_each_time(
+    key: str, file: str, texts: tuple[str, str], folder: Path, resolved: list[Any]
+) -> None:
+    (folder / "base.toml").write_text(BASE.replace('rate = "1Mbit/s"', f'{key} = "{file}"'))
     (folder / "s.toml").write_text(STUDY.replace('links.line.rate = ["1Mbit/s", "2Mbit/s", "3Mbit/s"]\n', ""))
-    (folder / "cell.trace").write_text("10\n20\n")
+    (folder / file).write_text(texts[0])
     first, _ = run(folder)
     resolved.clear()
-    (folder / "cell.trace").write_text("5\n10\n")
+    (folder / file).write_text(texts[1])
     second, _ = run(folder)
     assert len(resolved) == 2 and second.tally is not None and second.tally.reused == 0
     assert not second.summary().equals(first.summary())
 
 
 def test_every_parameter_that_names_a_file_is_known() -> None:
+    schema = json.loads(json.dumps(scenario_schema()))
     names: set[str] = set()
 
     def walk(node: Any, key: str = "") -> None:
         if isinstance(node, dict):
-            if node.get("format") == "fl-file":
+            kind = node.get("$ref", "").removeprefix("#/$defs/")
+            alternatives = schema["$defs"].get(kind, {}).get("anyOf", [])
+            if any(n.get("format") == "fl-file" for n in (node, *alternatives)):
                 names.add(key)
             for name, below in node.items():
-                walk(below, name if name not in ("anyOf", "oneOf", "allOf") else key)
+                if name != "$defs":
+                    walk(below, name if name not in ("anyOf", "oneOf", "allOf") else key)
         elif isinstance(node, list):
             for below in node:
                 walk(below, key)
 
-    walk(json.loads(json.dumps(scenario_schema())))
-    assert names == {"trace", "file"}
+    for name, definition in schema["$defs"].items():
+        walk(definition.get("properties", {}), name)
+    assert names == {"trace", "file", "profile"}
     assert all(re.search(plan._FILES, f'{name} = "x"') for name in names)
 
 

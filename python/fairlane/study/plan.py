@@ -119,7 +119,7 @@ def known_plan(spec: StudySpec, folder: str | PathLike[str]) -> Plan | None:
     return Plan(spec, combinations, same_combinations(spec, combinations, all_indices))
 
 
-_FILES = re.compile(r"\b(trace|file)\b")
+_FILES = re.compile(r"\b(trace|file|profile)\b")
 """Keys of parameters that name files: each `fl-file` of the schema (tests/test_study_again.py)."""
 
 

@@ -6,6 +6,7 @@ A candidate is a path: the states of the changes that it makes, by their names.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +53,7 @@ class Gene:
     def rounded(self, n: int, digits: int) -> int:
         """Returns the nearest value with this number of digits that lies in the range.
 
-        >>> Gene("rate", 1_000_000, 9_000_000).rounded(4_567_891, 2), Gene("rate", 1_500_000, 9_000_000).rounded(1_512_345, 1)
+        >>> Gene("rate", 1_000_000, 9_000_000).rounded(4_567_891, 2), Gene("rate", 1_500_000, 1_900_000).rounded(1_512_345, 1)
         (4600000, 1512345)
         """
         step = 10 ** max(0, len(str(abs(n))) - digits)
@@ -66,7 +67,7 @@ def _decimal(n: int, factor: int) -> str:
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(ABC):
     """A change of a path; `fixed` are the genes of every state, `item` those of each item of its list."""
 
     name: str
@@ -88,13 +89,13 @@ class Change:
         """Returns the state with other items."""
         return (*state[: len(self.fixed)], *(x for item in items for x in item))
 
+    @abstractmethod
     def sets(self, state: State) -> dict[str, Any]:
         """Returns the values of the scenario by path."""
-        raise NotImplementedError
 
+    @abstractmethod
     def words(self, state: State) -> str:
         """Returns a phrase for a sentence."""
-        raise NotImplementedError
 
 
 def _named(name: str) -> str:
