@@ -97,9 +97,14 @@ impl ReorderBuffer {
         }
     }
 
+    /// Returns true if a packet is due.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.held.peek().is_some_and(|h| h.0.at <= now)
+    }
+
     /// Takes the next packet that is due, with its number.
     pub(crate) fn due(&mut self, now: Time) -> Option<(Packet, u64)> {
-        if self.held.peek()?.0.at > now {
+        if !self.is_due(now) {
             return None;
         }
         log_step(self.held.len());

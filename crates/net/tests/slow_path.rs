@@ -5,7 +5,7 @@ use crate::minimal::{Dumbbell, MinimalComponents};
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
 use fairlane_testkit::cases;
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{DataFile, Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -127,6 +127,13 @@ impl Order {
 }
 
 fn one_flow(impairments: Impairments, window: u32) -> (World<MinimalComponents, QuadHeap>, Order) {
+    let mut w = bottleneck(impairments, window);
+    let mut order = Order::default();
+    w.advance(Time::ZERO + Dur::from_secs(20), u64::MAX, &mut order);
+    (w, order)
+}
+
+fn bottleneck(impairments: Impairments, window: u32) -> World<MinimalComponents, QuadHeap> {
     let d = Dumbbell {
         flows: 1,
         window,
@@ -139,10 +146,12 @@ fn one_flow(impairments: Impairments, window: u32) -> (World<MinimalComponents, 
         seed: 4,
         rough: Some((None, impairments)),
     };
-    let mut order = Order::default();
-    let mut w = d.build::<QuadHeap>();
-    w.advance(Time::ZERO + Dur::from_secs(20), u64::MAX, &mut order);
-    (w, order)
+    d.build::<QuadHeap>()
+}
+
+fn profile(list: &[u64]) -> ProfileSpec {
+    let file = DataFile::from(list.to_vec());
+    ProfileSpec(ProfileParams { file, interpolation: None, repeat: false, overtaking: false, upload: false, rates: true, delays: true })
 }
 
 /// Packets a millisecond apart: one that is 4.5 ms late is overtaken by four. The share of late packets is the one asked for, their extent at most four.
@@ -181,6 +190,39 @@ fn jitter_reorders_unless_it_keeps_the_order() {
     let (kept, order) = one_flow(jitter(true), 100);
     assert_eq!((kept.port(PortId(0)).counters().reordered, order.reordered()), (0, 0));
     assert!(kept.flows()[0].counters.jitter_sum > 0);
+}
+
+/// Slots, jitter and profiles that keep the order do so together: packets a millisecond apart, a delay that falls by 40 ms, and arrivals at the very
+/// instant at which earlier packets are due.
+#[test]
+fn delays_that_keep_the_order_keep_it_together() {
+    const MS: u64 = 1_000_000_000;
+    let falls = Some(profile(&[2, 0, 50 * MS, 1000 * MS, 10 * MS]));
+    let slot = Some(SlotSpec { min: Dur::from_ms(4), max: None, packets: None });
+    for (profile, jitter, slot) in [
+        (falls.clone(), None, None),
+        (None, None, slot),
+        (falls.clone(), Some(jitter(3000, true, true)), None),
+        (falls, Some(jitter(3000, true, true)), slot),
+    ] {
+        let what = Impairments { profile, jitter, slot, ..Impairments::default() };
+        let (w, order) = one_flow(what.clone(), 100);
+        assert!(order.arrived.len() > 10_000);
+        assert_eq!((order.reordered(), w.port(PortId(0)).counters().reordered), (0, 0), "{what:?}");
+    }
+}
+
+/// A profile says when packets are lost by the ends of their transmissions, also after the delay of the link has changed: none before 1 s, all later.
+#[test]
+fn losses_follow_the_profile_after_a_change_of_the_delay() {
+    let profile = Some(profile(&[4, 0, 0, 1_000_000_000_000, 1_000_000_000]));
+    let mut w = bottleneck(Impairments { profile, ..Impairments::default() }, 100);
+    w.set_delay(PortId(0), Dur::from_ms(500), &mut ());
+    let mut order = Order::default();
+    w.advance(Time::ZERO + Dur::from_ms(990), u64::MAX, &mut order);
+    let sent = order.next as usize;
+    w.advance(Time::ZERO + Dur::from_secs(2), u64::MAX, &mut order);
+    assert!(sent > 50 && order.arrived.len().abs_diff(sent) <= 12, "{} of {sent}", order.arrived.len());
 }
 
 /// Other links keep their order.

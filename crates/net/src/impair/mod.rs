@@ -11,9 +11,9 @@ use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines each impairment once: description, name (also of its file), and parameters.
+/// Defines each impairment once: description, name (also of its file), and parameters. Then lists those that delay packets, in the order in which they do.
 macro_rules! impairments {
-    ($($(#[$attr:meta])* $doc:literal $name:ident: $params:ident;)*) => {
+    ($($(#[$attr:meta])* $doc:literal $name:ident: $params:ident;)* delays: $($late:ident)*) => {
         $(mod $name;)*
         $(pub use $name::$params;)*
 
@@ -63,8 +63,11 @@ macro_rules! impairments {
             fn apply(&mut self, draws: Draws, sent: Time, outcome: &mut Outcome) {
                 $(if let Some(w) = &mut self.$name { w.apply(draws, sent, outcome); })*
             }
+            /// Extra delay of a packet: each impairment delays what the one before it delivers, so that none undoes the order that another keeps.
             fn extra(&mut self, now: Time, sent: Time) -> Dur {
-                Dur::ZERO $(+ self.$name.as_mut().map_or(Dur::ZERO, |w| w.extra(now, sent)))*
+                let mut at = now;
+                $(if let Some(w) = &mut self.$late { at += w.extra(at, sent); })*
+                at - now
             }
             fn early(&self) -> Dur {
                 Dur::ZERO $(+ self.$name.as_ref().map_or(Dur::ZERO, Work::early))*
@@ -88,6 +91,7 @@ impairments! {
     "Headers that the link rewrites: ECN field and code point." remark: RemarkSpec;
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     "Longest packet that passes the link; longer ones vanish. Absent: any." black_hole: BlackHole;
+    delays: profile jitter slot reorder
 }
 
 mod chance;
@@ -246,6 +250,11 @@ impl Impair {
         let at = At { seed, name, delay: Dur::ZERO };
         self.working.loss = what.loss.as_ref().and_then(|p| p.begin(&at));
         self.working.duplicate = what.duplicate.as_ref().and_then(|p| p.begin(&at));
+    }
+
+    /// Sets the delay of the ring.
+    pub(crate) fn set_ring(&mut self, delay: Dur) {
+        self.ring = delay;
     }
 
     /// End of the transmission of a packet that would arrive at `now` by the delay of the ring alone.

@@ -74,7 +74,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         if let Some((buffer, at)) = port.impair_mut().and_then(|imp| imp.late_arrival(now)) {
             let number = buffer.number();
-            if at > now {
+            // A packet that arrives at the instant of earlier ones comes after them.
+            if at > now || buffer.is_due(now) {
                 let slot = buffer.slot;
                 if buffer.hold(*pkt, number, at) {
                     self.push(at, slot, Turn::Act);

@@ -57,6 +57,9 @@ impl<Q: Qdisc> Port<Q> {
     /// Changes the propagation delay of packets whose transmission ends from now on. They overtake none.
     pub(crate) fn set_delay(&mut self, delay: Dur) {
         let delay = delay.saturating_sub(self.impair().map_or(Dur::ZERO, |i| i.early()));
+        if let Some(imp) = self.impair_mut() {
+            imp.set_ring(delay);
+        }
         let last = self.ring.back().map(|p| p.at);
         self.delay = delay;
         let shorter = last.map(|last| Shorter { delay, last, begun: false });
