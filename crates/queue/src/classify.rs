@@ -192,7 +192,7 @@ fn glob(pattern: &str, name: &str) -> bool {
     p[i..].iter().all(|&c| c == b'*')
 }
 
-fn listed(names: &[&str]) -> String {
+pub(crate) fn listed(names: &[&str]) -> String {
     let mut text = names.iter().take(12).copied().collect::<Vec<_>>().join(", ");
     if names.len() > 12 {
         text.push_str(", ...");
@@ -201,7 +201,7 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// The known word most like the one written, or else the general advice.
-fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, or_else: &str) -> String {
+pub(crate) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, or_else: &str) -> String {
     let close =
         known.into_iter().map(|k| (distance(word, k), k)).min().filter(|&(d, k)| d <= 1 + word.len().max(k.len()) / 4 && d < k.len());
     close.map_or_else(|| or_else.to_owned(), |(_, k)| format!("did you mean `{k}`?"))

@@ -117,7 +117,7 @@ pub trait Law: Clone + Send {
     fn other_backlog(&mut self, bytes: u64) {
         let _ = bytes;
     }
-    /// So many queues of the scheduler hold packets in turn after turn, this one among them; called before it is asked for a packet.
+    /// Notes how many queues of the scheduler hold packets in turn after turn, this one among them. Called before a packet is taken.
     #[inline]
     fn bulk_flows(&mut self, n: u32) {
         let _ = n;

@@ -75,22 +75,32 @@ pub(crate) fn check_weight(weight: u32, field: &str) -> Result<(), Problem> {
     }
 }
 
+/// Refuses more than `most` classes.
+pub(crate) fn check_count(classes: usize, most: usize) -> Result<(), Problem> {
+    if classes > most { Err(Problem::new("classes", format!("{classes} are too many: at most {most}"))) } else { Ok(()) }
+}
+
+/// True if class number `i` has a valid match, and a valid queue in this context.
+pub(crate) fn check_class<C: ClassSpec>(i: usize, class: &C, context: &BuildContext<'_>) -> Result<(), Problem> {
+    class.select().check(context).map_err(|message| Problem::new(format!("classes.{i}.match"), message))?;
+    class.queue().check(context).map_err(|p| p.within(&format!("classes.{i}.queue")))
+}
+
 /// True if the classes are distinct and their queues are valid.
 pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], context: &BuildContext<'_>) -> Result<(), Problem> {
-    if classes.len() > Classifier::MOST {
-        return Err(Problem::new("classes", format!("{} are too many: at most {}", classes.len(), Classifier::MOST)));
-    }
-    for (i, c) in classes.iter().enumerate() {
-        c.select().check(context).map_err(|message| Problem::new(format!("classes.{i}.match"), message))?;
-        c.queue().check(context).map_err(|p| p.within(&format!("classes.{i}.queue")))?;
-    }
-    Ok(())
+    check_count(classes.len(), Classifier::MOST)?;
+    classes.iter().enumerate().try_for_each(|(i, c)| check_class(i, c, context))
 }
 
 /// Returns the capabilities of queues in classes. Packets of a flow may overtake one another where its packets go to several classes.
 pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Capabilities {
-    let split = classes.len() > 1 && classes.iter().any(|c| c.select().splits_flows());
-    classes.iter().map(|c| c.queue().capabilities()).fold(Capabilities { reorders: split, ..Capabilities::default() }, Capabilities::and)
+    nature_of_several(classes, classes.len() > 1)
+}
+
+/// Returns the same; `several`: packets have several ways.
+pub(crate) fn nature_of_several<'a, C: ClassSpec + 'a>(classes: impl IntoIterator<Item = &'a C> + Clone, several: bool) -> Capabilities {
+    let reorders = several && classes.clone().into_iter().any(|c| c.select().splits_flows());
+    classes.into_iter().map(|c| c.queue().capabilities()).fold(Capabilities { reorders, ..Capabilities::default() }, Capabilities::and)
 }
 
 /// Returns the capabilities of queues in classes, or without classes those of the equal queues of all flows.

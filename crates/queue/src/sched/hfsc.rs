@@ -3,10 +3,10 @@
 mod classes;
 mod curve;
 
-use super::bank::{Bank, ClassSpec};
+use super::bank::{Bank, ClassSpec, nature_of_several};
 use super::check;
 use super::ledger::Ledger;
-use super::tree::{DIRECT, TreeClass, check_tree, places};
+use super::tree::{TreeClass, bank, check_tree, leaves, places};
 use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Problem};
 use classes::{Curves, Tree};
@@ -69,6 +69,12 @@ impl<S: Discipline> TreeClass for HfscClassParams<S> {
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
+    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
+        let link = context.link.rate;
+        let curve = self.rt.clone().or_else(|| self.sharing(false, link));
+        let rate = curve.map_or(link, |c| c.m2).clamp(Rate::from_bps(1), link);
+        BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
+    }
 }
 
 impl<S: Discipline> HfscClassParams<S> {
@@ -84,14 +90,6 @@ impl<S: Discipline> HfscClassParams<S> {
         let curve = |c: Option<ServiceCurve>| c.filter(|c| !c.is_flat()).map(|c| Curve::new(&c));
         Curves { rt: curve(self.rt.clone().filter(|_| !inner)), ls: curve(self.sharing(inner, link)), ul: curve(self.ul.clone()) }
     }
-
-    /// Returns the context of the queue.
-    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
-        let link = context.link.rate;
-        let curve = self.rt.clone().or_else(|| self.sharing(false, link));
-        let rate = curve.map_or(link, |c| c.m2).clamp(Rate::from_bps(1), link);
-        BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
-    }
 }
 
 impl<S: Discipline> Discipline for HfscParams<S> {
@@ -106,51 +104,38 @@ impl<S: Discipline> Discipline for HfscParams<S> {
                         "a curve of no slope serves nothing: write a rate, or leave it out",
                     ));
                 }
-                let alone = field == "ul" || (field == "rt" && c.ls.is_none());
-                if alone && curve.as_ref().is_some_and(|c| c.m2.as_bps() == 0) {
+                // After the first part of `rt` a class may have its share of the rest alone.
+                let shares = field == "rt" && c.ls.is_some();
+                if !shares && curve.as_ref().is_some_and(|c| c.m2.as_bps() == 0) {
                     return Err(Problem::new(
                         format!("classes.{i}.{field}.m2"),
-                        "after the first part nothing would ever be sent: write a rate",
+                        "after the first part it would serve nothing, for ever: write a rate",
                     ));
                 }
             }
         }
         check::holds("limit", self.limit)?;
-        if self.default.as_deref() == Some(DIRECT) {
-            return Err(Problem::new("default", "no packet bypasses the classes of HFSC: name a class"));
-        }
-        check_tree(&self.classes, self.default.as_deref(), LEVELS, |c, context| c.behind(context), context)
+        check_tree(&self.classes, self.default.as_deref(), false, LEVELS, context)
     }
 
     fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
         let places = places(&self.classes);
-        let promised: Vec<(Curve, u128)> = places
-            .iter()
-            .filter(|p| p.leaf.is_some())
-            .filter_map(|p| self.classes[p.number].rt.as_ref())
-            .map(|c| (Curve::new(c), u128::from(c.d.as_ps())))
-            .collect();
-        let link = Curve::new(&ServiceCurve::line(context.link.rate));
+        let leaves = leaves(&self.classes, &places);
+        let promised: Vec<&ServiceCurve> = leaves.iter().filter_map(|(_, c)| c.rt.as_ref()).collect();
+        let curves: Vec<Curve> = promised.iter().map(|c| Curve::new(c)).collect();
+        let link = context.link.rate;
+        let over = |t: u128| curves.iter().map(|c| c.amount(t)).sum::<u128>() > Curve::new(&ServiceCurve::line(link)).amount(t);
         // Sums of lines are steepest against the link at a corner, or in the long run.
-        let hour = u128::from(3600 * fairlane_units::PS_PER_SEC);
-        let over = |t: u128| promised.iter().map(|(c, _)| c.amount(t)).sum::<u128>() > link.amount(t);
-        let broken = promised.iter().map(|p| p.1).chain([hour]).any(over);
-        broken.then(|| {
-            format!("the real-time curves promise more together than the link's {} can serve: they are not guaranteed", context.link.rate)
-        })
+        let rates = promised.iter().map(|c| u128::from(c.m2.as_bps())).sum::<u128>();
+        let broken = rates > u128::from(link.as_bps()) || promised.iter().any(|c| over(u128::from(c.d.as_ps())));
+        broken.then(|| format!("the real-time curves promise more together than the link's {link} can serve: they are not guaranteed"))
     }
 
     fn build(&self, context: &BuildContext<'_>) -> Hfsc<S::Queue> {
         let places = places(&self.classes);
-        let mut leaves: Vec<(usize, &HfscClassParams<S>)> =
-            places.iter().enumerate().filter(|(_, p)| p.leaf.is_some()).map(|(at, p)| (at, &self.classes[p.number])).collect();
-        leaves.sort_by_key(|&(at, _)| places[at].leaf);
-        let last = leaves.len().saturating_sub(1);
-        let default = self.default.as_deref().and_then(|name| leaves.iter().position(|(_, c)| c.name == name)).unwrap_or(last);
-        let shapes = leaves.iter().any(|(_, c)| c.queue.capabilities().shapes);
-        let queues = leaves.iter().map(|(_, c)| (c.queue.build(&c.behind(context)), &c.select)).collect();
+        let leaves = leaves(&self.classes, &places);
         Hfsc {
-            bank: Bank::of_leaves(queues, default, shapes, self.limit, context),
+            bank: bank(&leaves, self.default.as_deref(), self.limit, context),
             tree: Tree::new(&places, |p| self.classes[p.number].curves(p.leaf.is_none(), context.link.rate)),
             place_of: leaves.iter().map(|l| l.0).collect(),
             waiting: leaves.iter().map(|_| Ledger::default()).collect(),
@@ -161,15 +146,10 @@ impl<S: Discipline> Discipline for HfscParams<S> {
 
     fn capabilities(&self) -> Capabilities {
         let places = places(&self.classes);
-        let leaves: Vec<&HfscClassParams<S>> = places.iter().filter(|p| p.leaf.is_some()).map(|p| &self.classes[p.number]).collect();
+        let leaves = leaves(&self.classes, &places);
         // Without a share of the rest, or with an upper limit, a class leaves the link idle.
         let shapes = self.classes.iter().any(|c| c.ul.is_some() || (c.rt.is_some() && c.ls.is_none()));
-        let own = Capabilities {
-            shapes,
-            reorders: leaves.len() > 1 && leaves.iter().any(|c| c.select.splits_flows()),
-            ..Capabilities::default()
-        };
-        leaves.iter().map(|c| c.queue.capabilities()).fold(own, Capabilities::and)
+        nature_of_several(leaves.iter().map(|l| l.1), leaves.len() > 1).and(Capabilities { shapes, ..Capabilities::default() })
     }
 }
 
@@ -182,7 +162,7 @@ pub struct Hfsc<Q> {
     place_of: Vec<usize>,
     /// Packets of each queue.
     waiting: Vec<Ledger>,
-    /// When the link last asked.
+    /// Time of the last attempt to send.
     looked_at: Time,
     /// Until when the queue that was to send, a shaper, holds its packets.
     held_until: Option<Time>,

@@ -2,11 +2,12 @@
 
 mod classes;
 
-use super::bank::{Bank, ClassSpec};
+use super::bank::{Bank, ClassSpec, nature_of_several};
 use super::check;
-use super::tree::{DIRECT, Place, TreeClass, check_tree, places};
+use super::tree::{DIRECT, Place, TreeClass, bank, check_tree, leaves, places};
 use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Problem};
+use crate::limit::{Admit, Limit};
 use classes::{Class, LEVELS, PRIORITIES, Tree};
 use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Rate, Time};
@@ -86,18 +87,16 @@ impl<S: Discipline> TreeClass for HtbClassParams<S> {
     fn parent(&self) -> Option<&str> {
         self.parent.as_deref()
     }
+    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
+        let rate = self.rates(context.link.rate)[0].min(context.link.rate);
+        BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
+    }
 }
 
 impl<S: Discipline> HtbClassParams<S> {
     fn rates(&self, link: Rate) -> [Rate; 2] {
         let rate = self.rate.unwrap_or(link);
         [rate, self.ceil.unwrap_or(rate)]
-    }
-
-    /// Returns the context of the queue.
-    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a> {
-        let rate = self.rates(context.link.rate)[0].min(context.link.rate);
-        BuildContext { link: LinkInfo { rate, ..context.link }, flows: context.flows }
     }
 
     fn quantum(&self, link: Rate, rate2quantum: u32) -> u64 {
@@ -146,7 +145,7 @@ impl<S: Discipline> Discipline for HtbParams<S> {
         check::some("rate2quantum", u64::from(self.rate2quantum))?;
         check::holds("direct_limit", Some(self.direct_limit))?;
         check::holds("limit", self.limit)?;
-        check_tree(&self.classes, self.default.as_deref(), LEVELS, |c, context| c.behind(context), context)
+        check_tree(&self.classes, self.default.as_deref(), true, LEVELS, context)
     }
 
     fn remark(&self, context: &BuildContext<'_>) -> Option<String> {
@@ -166,36 +165,24 @@ impl<S: Discipline> Discipline for HtbParams<S> {
 
     fn build(&self, context: &BuildContext<'_>) -> Htb<S::Queue> {
         let places = places(&self.classes);
-        let mut leaves: Vec<(usize, &HtbClassParams<S>)> =
-            places.iter().enumerate().filter(|(_, p)| p.leaf.is_some()).map(|(at, p)| (at, &self.classes[p.number])).collect();
-        leaves.sort_by_key(|&(at, _)| places[at].leaf);
-        let default = match self.default.as_deref() {
-            Some(DIRECT) => leaves.len(),
-            Some(name) => leaves.iter().position(|(_, c)| c.name == name).unwrap_or(leaves.len() - 1),
-            None => leaves.len().saturating_sub(1),
-        };
-        let shapes = leaves.iter().any(|(_, c)| c.queue.capabilities().shapes);
-        let queues = leaves.iter().map(|(_, c)| (c.queue.build(&c.behind(context)), &c.select)).collect();
+        let leaves = leaves(&self.classes, &places);
         let tree = Tree::new(places.iter().map(|p| self.class(p, context.link.rate)).collect());
         Htb {
-            bank: Bank::of_leaves(queues, default, shapes, self.limit, context),
+            bank: bank(&leaves, self.default.as_deref(), self.limit, context),
             tree,
             place_of: leaves.iter().map(|l| l.0).collect(),
-            shapes,
             direct: VecDeque::new(),
             direct_held: Backlog::default(),
-            direct_limit: self.direct_limit,
+            direct_limit: Limit::new(self.direct_limit, Admit::Fits),
             refused_at: None,
         }
     }
 
     fn capabilities(&self) -> Capabilities {
-        let leaves: Vec<&HtbClassParams<S>> =
-            places(&self.classes).iter().filter(|p| p.leaf.is_some()).map(|p| &self.classes[p.number]).collect();
+        let places = places(&self.classes);
+        let leaves = leaves(&self.classes, &places);
         let several = leaves.len() > 1 || self.default.as_deref() == Some(DIRECT);
-        let own =
-            Capabilities { shapes: true, reorders: several && leaves.iter().any(|c| c.select.splits_flows()), ..Capabilities::default() };
-        leaves.iter().map(|c| c.queue.capabilities()).fold(own, Capabilities::and)
+        Capabilities { shapes: true, ..nature_of_several(leaves.iter().map(|l| l.1), several) }
     }
 }
 
@@ -206,12 +193,10 @@ pub struct Htb<Q> {
     tree: Tree,
     /// Place in the tree by the number of the queue.
     place_of: Vec<usize>,
-    /// True if a queue of a class is a shaper itself.
-    shapes: bool,
     /// Packets that bypass the classes.
     direct: VecDeque<Packet>,
     direct_held: Backlog,
-    direct_limit: Len,
+    direct_limit: Limit,
     /// When the queues of all classes that may send last refused.
     refused_at: Option<Time>,
 }
@@ -253,11 +238,7 @@ impl<Q: Qdisc + Clone> Qdisc for Htb<Q> {
     fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
         let i = self.bank.place(&p);
         let Some(&at) = self.place_of.get(i) else {
-            let full = match self.direct_limit {
-                Len::Packets(n) => u64::from(self.direct_held.pkts) >= n,
-                Len::Bytes(n) => self.direct_held.bytes + u64::from(p.len) > n,
-            };
-            if full {
+            if !self.direct_limit.admits(self.direct_held, p.len) {
                 return cx.drop(p, DropReason::Overflow);
             }
             self.direct_held.add(&p);
@@ -308,8 +289,7 @@ impl<Q: Qdisc + Clone> Qdisc for Htb<Q> {
         }
         match self.refused_at {
             Some(now) => self.tree.next_change().into_iter().chain(self.bank.ready_after(now)).min(),
-            None if self.shapes => self.bank.ready_at(),
-            None => None,
+            None => self.bank.ready_at(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A port's side of a scheduler, for tests.
 
-use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, FlowId, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
+use fairlane_engine::{Stream, steps::steps};
+use fairlane_net::{BuildContext, Class, Drops, FlowId, FlowInfo, LinkInfo, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 
@@ -50,6 +50,24 @@ impl Desk {
     pub(crate) fn dropped(&self) -> Vec<u32> {
         self.drops.iter().map(|(p, _)| p.id.0).collect()
     }
+}
+
+/// Steps for each packet that a queue sends to [`link`]: it holds `each` packets of each of the flows `f.0` to `f.(n - 1)`, and sends two for each.
+pub(crate) fn steps_per_packet<Q: Qdisc>(n: u32, each: u32, build: impl FnOnce(&BuildContext<'_>) -> Q) -> f64 {
+    let names: Vec<String> = (0..n).map(|i| format!("f.{i}")).collect();
+    let flows: Vec<_> = names.iter().map(|name| FlowInfo { name, from: 0, to: 1, proto: Proto::Udp }).collect();
+    let mut q = build(&BuildContext { link: link(), flows: &flows });
+    let mut desk = Desk::new();
+    (0..each * n).for_each(|id| desk.put(&mut q, us(0), pkt(id, id % n, 1000)));
+    let (mut now, before, mut sent) = (us(0), steps(), 0);
+    while sent < 2 * n {
+        now = now.max(q.ready_at().unwrap_or(now));
+        if desk.get(&mut q, now).is_some() {
+            now += link().rate.tx_time(1000);
+            sent += 1;
+        }
+    }
+    (steps() - before) as f64 / f64::from(sent)
 }
 
 /// Mean wait of the packets of `n` flows with a constant rate, 103 % of 10 Mbit/s together, in ms: of those that leave between 10 and 30 s.

@@ -1,9 +1,11 @@
 //! Class trees written as a list, in which each class names the class above it, as `tc class add ... parent` does.
 
-use super::bank::ClassSpec;
+use super::bank::{Bank, ClassSpec, check_class, check_count};
+use crate::classify::{Classifier, hint, listed};
 use crate::discipline::{Discipline, Problem};
 use fairlane_net::BuildContext;
-use std::collections::{BTreeMap, VecDeque};
+use fairlane_units::Len;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 /// Common part of the parameters of a class of a tree.
@@ -12,6 +14,8 @@ pub(crate) trait TreeClass: ClassSpec {
     fn name(&self) -> &str;
     /// Name of the class above it.
     fn parent(&self) -> Option<&str>;
+    /// Returns the context of its queue.
+    fn behind<'a>(&self, context: &BuildContext<'a>) -> BuildContext<'a>;
 }
 
 /// The word for packets that bypass the classes.
@@ -44,9 +48,9 @@ pub(crate) fn places<C: TreeClass>(classes: &[C]) -> Vec<Place> {
             None => roots.push(i),
         }
     }
-    let mut leaves = (0..classes.len()).filter(|&i| below[i].is_empty());
     let mut leaf_of = vec![None; classes.len()];
-    (0..).zip(leaves.by_ref()).for_each(|(n, i)| leaf_of[i] = Some(n));
+    let leaves = (0..classes.len()).filter(|&i| below[i].is_empty());
+    leaves.enumerate().for_each(|(n, i)| leaf_of[i] = Some(n));
     let mut places: Vec<Place> = vec![];
     let mut open: VecDeque<(usize, Option<usize>)> = roots.into_iter().map(|i| (i, None)).collect();
     while let Some((number, parent)) = open.pop_front() {
@@ -58,32 +62,65 @@ pub(crate) fn places<C: TreeClass>(classes: &[C]) -> Vec<Place> {
     places
 }
 
-/// True if the names make a tree of at most `most` levels, and each class without others below it has a valid queue behind the link that
-/// `behind` gives.
+/// Classes that hold packets, by the numbers of their queues, with their places.
+pub(crate) fn leaves<'a, C>(classes: &'a [C], places: &[Place]) -> Vec<(usize, &'a C)> {
+    let mut leaves: Vec<(usize, usize)> = places.iter().enumerate().filter_map(|(at, p)| Some((p.leaf?, at))).collect();
+    leaves.sort_unstable();
+    leaves.into_iter().map(|(_, at)| (at, &classes[places[at].number])).collect()
+}
+
+/// Queues of the leaves. Packets that fit none go to the one called `default`, past all if that is [`DIRECT`], else to the last.
+pub(crate) fn bank<C: TreeClass>(
+    leaves: &[(usize, &C)],
+    default: Option<&str>,
+    limit: Option<Len>,
+    context: &BuildContext<'_>,
+) -> Bank<<C::Inner as Discipline>::Queue> {
+    let default = match default {
+        Some(DIRECT) => leaves.len(),
+        name => leaves.iter().position(|(_, c)| Some(c.name()) == name).unwrap_or(leaves.len().saturating_sub(1)),
+    };
+    let shapes = leaves.iter().any(|(_, c)| c.queue().capabilities().shapes);
+    let queues = leaves.iter().map(|(_, c)| (c.queue().build(&c.behind(context)), c.select())).collect();
+    Bank::of_leaves(queues, default, shapes, limit, context)
+}
+
+/// Checks that the names make a tree of at most `most` levels, and that each class without others below it has a valid queue. `bypass`: packets may pass all
+/// classes by.
 pub(crate) fn check_tree<C: TreeClass>(
     classes: &[C],
     default: Option<&str>,
+    bypass: bool,
     most: usize,
-    behind: impl for<'a> Fn(&C, &BuildContext<'a>) -> BuildContext<'a>,
     context: &BuildContext<'_>,
 ) -> Result<(), Problem> {
     if classes.is_empty() {
-        return Err(Problem::new("classes", "no class is given: write for instance [{ name = \"all\", rate = \"10Mbit/s\" }]"));
+        return Err(Problem::new("classes", "no class is given: write for instance [{ name = \"all\", queue = \"fq_codel\" }]"));
     }
-    let known = || classes.iter().map(C::name).filter(|n| !n.is_empty()).collect::<Vec<_>>().join(", ");
+    // The classifier needs one match for packets that fit none.
+    check_count(classes.len(), Classifier::MOST - 1)?;
+    let known: Vec<&str> = classes.iter().map(C::name).filter(|n| !n.is_empty()).collect();
+    let unknown = |name: &str, or: &str| {
+        let known_names = format!("classes are {}{or}", listed(&known));
+        format!("no class is called `{name}`: {}", hint(name, known.iter().copied(), &known_names))
+    };
+    let names: BTreeSet<&str> = known.iter().copied().collect();
+    let mut before = BTreeSet::new();
     for (i, c) in classes.iter().enumerate() {
-        if !c.name().is_empty() && classes[..i].iter().any(|other| other.name() == c.name()) {
+        if !c.name().is_empty() && !before.insert(c.name()) {
             return Err(Problem::new(format!("classes.{i}.name"), format!("`{}` is the name of a class before it", c.name())));
         }
         if c.name() == DIRECT {
             return Err(Problem::new(format!("classes.{i}.name"), "it stands for packets that bypass the classes: choose another name"));
         }
-        if let Some(parent) = c.parent().filter(|p| p.is_empty() || !classes.iter().any(|other| other.name() == *p)) {
-            return Err(Problem::new(format!("classes.{i}.parent"), format!("no class is called `{parent}`: classes are {}", known())));
+        if let Some(parent) = c.parent().filter(|p| !names.contains(p)) {
+            return Err(Problem::new(format!("classes.{i}.parent"), unknown(parent, "")));
         }
     }
     let places = places(classes);
-    if let Some(i) = (0..classes.len()).find(|i| !places.iter().any(|p| p.number == *i)) {
+    let mut placed = vec![false; classes.len()];
+    places.iter().for_each(|p| placed[p.number] = true);
+    if let Some(i) = placed.iter().position(|placed| !placed) {
         return Err(Problem::new(format!("classes.{i}.parent"), format!("`{}` is below itself", classes[i].name())));
     }
     for place in &places {
@@ -100,15 +137,16 @@ pub(crate) fn check_tree<C: TreeClass>(
             }
             continue;
         }
-        c.select().check(context).map_err(|message| Problem::new(format!("classes.{i}.match"), message))?;
-        c.queue().check(&behind(c, context)).map_err(|p| p.within(&format!("classes.{i}.queue")))?;
+        check_class(i, c, &c.behind(context))?;
     }
     match default {
-        None | Some(DIRECT) => Ok(()),
-        Some(name) => match places.iter().find(|p| classes[p.number].name() == name && !name.is_empty()) {
+        None => Ok(()),
+        Some(DIRECT) if bypass => Ok(()),
+        Some(DIRECT) => Err(Problem::new("default", "no packet bypasses these classes: name one of them")),
+        Some(name) => match places.iter().find(|p| classes[p.number].name() == name && names.contains(name)) {
             Some(p) if p.leaf.is_some() => Ok(()),
             Some(_) => Err(Problem::new("default", format!("`{name}` has classes below it: name one of those"))),
-            None => Err(Problem::new("default", format!("no class is called `{name}`: classes are {}, or \"direct\"", known()))),
+            None => Err(Problem::new("default", unknown(name, if bypass { ", or \"direct\"" } else { "" }))),
         },
     }
 }

@@ -171,7 +171,7 @@ impl Tree {
         self.classes[at].below.get_or_insert_default()
     }
 
-    /// Packets wait in a leaf, the first of them with this length.
+    /// Lets a leaf whose packets wait take part; the first of them has this length.
     pub(super) fn activate(&mut self, at: usize, len: u32, now: u128) {
         let c = &mut self.classes[at];
         if let Some(rt) = c.curves.rt {
@@ -200,7 +200,7 @@ impl Tree {
         }
     }
 
-    /// A leaf begins to share the link, and the classes above it that did not yet (init_vf).
+    /// Lets a leaf share the link, with the classes above it that did not yet (init_vf).
     fn share(&mut self, leaf: usize, now: u128) {
         let (mut at, mut begins) = (leaf, true);
         while at != self.root() {
@@ -293,7 +293,7 @@ impl Tree {
         }
     }
 
-    /// A packet left a leaf; `next` is the length of the one behind it. Also called without a packet for one whose last packet was dropped.
+    /// Charges a packet that left a leaf; `next` is the length of the one behind it. A length of 0 stands for a last packet that was dropped.
     pub(super) fn charge(&mut self, leaf: usize, len: u32, by_deadline: bool, next: Option<u32>, now: u128) {
         let sent = amount(len);
         self.work(leaf, sent, next.is_none(), now);
@@ -320,7 +320,7 @@ impl Tree {
         }
     }
 
-    /// Work of a leaf: virtual and fit times of it and the classes above it (update_vf).
+    /// Adds work of a leaf to the virtual and fit times of it and of the classes above it (update_vf).
     fn work(&mut self, leaf: usize, sent: u128, empty: bool, now: u128) {
         let mut at = leaf;
         let mut ends = empty && self.classes[leaf].curves.ls.is_some() && self.classes[leaf].active > 0;

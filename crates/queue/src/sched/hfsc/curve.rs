@@ -45,7 +45,7 @@ pub(super) struct Curve {
     m2: u128,
 }
 
-/// How long a slope takes for an amount.
+/// Time in which a slope brings an amount.
 fn time_of(amount: u128, slope: u128) -> u128 {
     match (amount, slope) {
         (0, _) => 0,
@@ -74,7 +74,7 @@ impl Curve {
         Self { dx: 0, dy: 0, ..self }
     }
 
-    /// When the curve reaches an amount (rtsc_y2x).
+    /// Time at which the curve reaches an amount (rtsc_y2x).
     pub(super) fn when(&self, y: u128) -> u128 {
         if y < self.y {
             self.x
@@ -85,14 +85,14 @@ impl Curve {
         }
     }
 
-    /// The amount that the curve has reached at a time (rtsc_x2y).
+    /// Amount that the curve has reached at a time (rtsc_x2y).
     pub(super) fn amount(&self, x: u128) -> u128 {
         if x <= self.x {
             self.y
         } else if x <= self.x + self.dx {
             self.y + (x - self.x) * self.m1
         } else {
-            self.y + self.dy + (x - self.x - self.dx).saturating_mul(self.m2)
+            (x - self.x - self.dx).saturating_mul(self.m2).saturating_add(self.y + self.dy)
         }
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::DropTailParams;
-use crate::sched::testing::{Desk, link, pkt, us};
+use crate::sched::testing::{Desk, link, pkt, steps_per_packet, us};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
 
@@ -204,12 +204,40 @@ fn problems_say_where() {
     let problem = |classes: Vec<Class>| HfscParams { classes, ..HfscParams::default() }.check(&link().into()).unwrap_err();
     assert_eq!(problem(vec![Class { rt: line(0), ..class("a", "", 1) }]).field, "classes.0.rt.m2");
     assert_eq!(problem(vec![Class { rt: curve(100, 5, 0), ..class("a", "", 1) }]).field, "classes.0.rt.m2");
+    // With a virtual time beyond all others it would have no share of the rest, and neither would a class that begins after it.
+    assert_eq!(problem(vec![Class { rt: line(9), ls: curve(100, 5, 0), ..class("a", "", 1) }]).field, "classes.0.ls.m2");
     assert_eq!(problem(vec![Class { ul: curve(100, 5, 0), ..class("a", "", 1) }]).field, "classes.0.ul.m2");
     assert_eq!(problem(vec![class("a", "b", 1)]).field, "classes.0.parent");
     let direct = HfscParams { default: Some("direct".into()), ..HfscParams::<DropTailParams>::default() };
     assert_eq!(direct.check(&link().into()).unwrap_err().field, "default");
     let over = HfscParams { classes: vec![Class { rt: curve(9000, 5, 10), ..class("a", "", 1) }], ..HfscParams::default() };
     assert!(over.check(&link().into()).is_ok() && over.remark(&link().into()).unwrap().contains("not guaranteed"));
+    // Nothing for an hour, and then more than the link has.
+    let later = Some(ServiceCurve { m1: Some(kbit(0)), d: Dur::from_secs(3600), m2: kbit(9000) });
+    let over = HfscParams { classes: vec![Class { rt: later, ..class("a", "", 1) }], ..HfscParams::default() };
+    assert!(over.remark(&link().into()).unwrap().contains("not guaranteed"));
+    let unknown = HfscParams { classes: vec![class("calls", "", 1)], default: Some("cals".into()), ..HfscParams::default() };
+    assert_eq!(unknown.check(&link().into()).unwrap_err().message, "no class is called `cals`: did you mean `calls`?");
+    let unknown = HfscParams { default: Some("rest".into()), ..unknown };
+    assert_eq!(unknown.check(&link().into()).unwrap_err().message, "no class is called `rest`: classes are calls");
+}
+
+/// Virtual times far apart: a class of 1 bit/s that had all of a fast link, and then one of the highest rate.
+#[test]
+fn shares_far_apart() {
+    let slope = |bps| Some(ServiceCurve::line(Rate::from_bps(bps)));
+    let classes = vec![Class { ls: slope(1), ..class("a", "", 0) }, Class { ls: slope(100_000_000_000_000), ..class("b", "", 1) }];
+    let fast = LinkInfo { rate: Rate::from_mbps(10_000_000), delay: Dur::ZERO };
+    let mut q = HfscParams { classes, ..HfscParams::default() }.build(&fast.into());
+    let mut desk = Desk::new();
+    for round in 0..3 {
+        (0..40_000).for_each(|id| desk.put(&mut q, us(round), pkt(id, 0, 1_000_000_000)));
+        assert_eq!(desk.flows(&mut q, us(round), 39_000).len(), 39_000);
+        (40_000..40_100).for_each(|id| desk.put(&mut q, us(round), pkt(id, 1, 1500)));
+        let sent = desk.flows(&mut q, us(round), 200);
+        assert!(sent.iter().filter(|f| **f == 1).count() >= 99, "{sent:?}");
+        desk.flows(&mut q, us(round), 100_000);
+    }
 }
 
 /// The cost of a packet does not grow with the number of classes.
@@ -223,22 +251,8 @@ fn a_packet_costs_the_same_among_many_classes() {
             ul: line(if i % 2 == 0 { 8000 } else { 2 }),
             ..class(&format!("c{i}"), "", 0)
         });
-        let names: Vec<String> = (0..n).map(|i| format!("f.{i}")).collect();
-        let flows: Vec<_> =
-            names.iter().map(|name| fairlane_net::FlowInfo { name, from: 0, to: 1, proto: fairlane_net::Proto::Udp }).collect();
         let p = HfscParams { classes: classes.collect(), ..HfscParams::default() };
-        let mut q = p.build(&BuildContext { link: link(), flows: &flows });
-        let mut desk = Desk::new();
-        (0..6 * n).for_each(|id| desk.put(&mut q, us(0), pkt(id, id % n, 1000)));
-        let (mut now, before, mut sent) = (us(0), fairlane_engine::steps::steps(), 0);
-        while sent < 2 * n {
-            now = now.max(q.ready_at().unwrap_or(now));
-            if desk.get(&mut q, now).is_some() {
-                now += link().rate.tx_time(1000);
-                sent += 1;
-            }
-        }
-        (fairlane_engine::steps::steps() - before) as f64 / f64::from(sent)
+        steps_per_packet(n, 6, |context| p.build(context))
     };
     let [few, many] = [cost(10), cost(2000)];
     assert!(many < 5.0 * few, "{few} and {many} steps");

@@ -194,7 +194,7 @@ impl Tree {
         wait
     }
 
-    /// Packets wait in a leaf.
+    /// Notes that packets wait in a leaf.
     #[inline]
     pub(super) fn activate(&mut self, at: usize) {
         let c = &mut self.classes[at];
@@ -204,7 +204,7 @@ impl Tree {
         }
     }
 
-    /// No packet waits in a leaf.
+    /// Notes that no packet waits in a leaf.
     #[inline]
     pub(super) fn deactivate(&mut self, at: usize) {
         if self.classes[at].active != 0 {
@@ -213,7 +213,7 @@ impl Tree {
         }
     }
 
-    /// A class joins the row of its level if it can send, or else those that borrow from its parent, which joins in turn.
+    /// Puts a class into the row of its level if it can send, or else among those that borrow from its parent, which joins in turn.
     fn join(&mut self, mut at: usize) {
         let mut mask = self.classes[at].active;
         while mask != 0 {
