@@ -6,51 +6,34 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .. import formats
 from ..base.files import read_input, save_bytes
 from ..errors import FairlaneError, FolderError
+from ..formats.readers import DESCRIPTIONS
 from .output import emit, emit_document, emit_json
 
 if TYPE_CHECKING:
     from ..linux import Imported
 
-KINDS = ("tc", "ns2", "mininet", "flows")
 MOST_INPUT = 64 << 20
-ENDINGS = {".tcl": "ns2", ".py": "mininet", ".tc": "tc", ".sh": "tc"}
-"""Kinds by file ending, for files that are no recordings."""
 
 
 def described(words: tuple[str, ...]) -> tuple[str, str]:
     """Returns the kind of a description, empty for a recording, and the name of the file."""
-    if len(words) == 2 and words[0] in KINDS:
+    if len(words) == 2 and words[0] in DESCRIPTIONS:
         return words[0], words[1]
-    if len(words) == 1 and (words[0] not in KINDS or os.path.lexists(words[0])):
-        return ENDINGS.get(Path(words[0]).suffix.lower(), ""), words[0]
+    if len(words) == 1 and (words[0] not in DESCRIPTIONS or os.path.lexists(words[0])):
+        ending = Path(words[0]).suffix.lower()
+        return next((d.kind for d in DESCRIPTIONS.values() if ending in d.endings), ""), words[0]
     if len(words) == 1:
         raise click.UsageError(f"Missing argument 'FILE': fairlane import {words[0]} FILE")
-    raise click.UsageError(f"Unexpected argument {words[-1]!r}: expected FILE, or one of {', '.join(KINDS)} and FILE")
-
-
-def _reader(kind: str) -> Callable[..., Imported]:
-    if kind == "tc":
-        from ..linux import import_tc
-
-        return import_tc
-    if kind == "ns2":
-        from ..formats.tcl import import_tcl
-
-        return import_tcl
-    if kind == "flows":
-        from ..formats.flow_list import import_flows
-
-        return import_flows
-    from ..formats.mininet import import_mininet
-
-    return import_mininet
+    raise click.UsageError(f"Unexpected argument {words[-1]!r}: expected FILE, or one of {', '.join(DESCRIPTIONS)} and FILE")
 
 
 def read_description(kind: str, name: str, rate: str | None = None) -> Imported:
@@ -67,7 +50,9 @@ def read_description(kind: str, name: str, rate: str | None = None) -> Imported:
     check_text(text, shown)
     if rate is not None:
         _check_rate(rate)
-    return _reader(kind)(text, shown, **({} if rate is None else {"rate": rate}))
+    d = DESCRIPTIONS[kind]
+    read: Callable[..., Imported] = getattr(import_module(d.module, formats.__name__), d.function)
+    return read(text, shown, **({} if rate is None else {"rate": rate}))
 
 
 def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as_json: bool, quiet: bool, force: bool) -> None:

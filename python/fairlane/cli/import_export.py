@@ -75,7 +75,7 @@ def _list_readers() -> None:
     from ..look.sheet import Sheet
 
     rows = [(r.name, r.what.replace("`", ""), r.gives) for r in READERS]
-    rows += [(f"{name} FILE", files.replace("`", ""), "a scenario") for name, files, _ in DESCRIPTIONS]
+    rows += [(f"{d.kind} FILE", d.what.replace("`", ""), "a scenario") for d in DESCRIPTIONS.values()]
     emit(render(Sheet(["format", "files", "result"], rows, words=(1, 2))))
 
 

@@ -50,10 +50,9 @@ def rows() -> list[tuple[str, str, str, str]]:
     for r in READERS:
         writes = WRITTEN.get(r.name) or (f"`fairlane export RESULT {r.name}`" if r.name in exports else "")
         out.append((r.name, f"`fairlane import FILE`: {r.what}", writes, r.checked))
-    for name, files, checked in DESCRIPTIONS:
-        out.append(
-            (name, f"`fairlane import {name} FILE`: {files}", "`fairlane tc` ([tc commands](linux-tc.md))" if name == "tc" else "", checked)
-        )
+    for d in DESCRIPTIONS.values():
+        writes = "`fairlane tc` ([tc commands](linux-tc.md))" if d.kind == "tc" else ""
+        out.append((d.kind, f"`fairlane import {d.kind} FILE`: {d.what}", writes, d.checked))
     return [*out, *OTHERS]
 
 

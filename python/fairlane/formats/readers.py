@@ -135,10 +135,55 @@ def names() -> str:
     return f"{', '.join(every[:-1])} and {every[-1]}"
 
 
-DESCRIPTIONS = (
-    ("tc", "commands of tc, scripts of `fairlane tc`, the output of `tc qdisc show`", "our export, iproute2's source"),
-    ("ns2", "Tcl scripts of ns-2: links, queues, agents, sources, `at`", "the translation in [from ns-2](from-ns2.md)"),
-    ("mininet", "topologies of Mininet and Containernet in Python, read and not executed", "Mininet's documented options"),
-    ("flows", "lists of flows in CSV, as NetFlow exports have them: start, bytes, two hosts", "the columns of the file"),
-)
-"""Files that become scenarios: the word of `fairlane import WORD FILE`, the files, and the judge of their reader."""
+@dataclass(frozen=True)
+class Description:
+    """A description of a network from which `fairlane import KIND FILE` makes a scenario."""
+
+    kind: str
+    what: str
+    """The files, for people."""
+    checked: str
+    """Judge of the reader."""
+    module: str
+    function: str
+    endings: tuple[str, ...] = ()
+    """File endings by which a file without a kind is taken for one."""
+
+
+DESCRIPTIONS = {
+    d.kind: d
+    for d in (
+        Description(
+            "tc",
+            "commands of tc, scripts of `fairlane tc`, the output of `tc qdisc show`",
+            "our export, iproute2's source",
+            "..linux",
+            "import_tc",
+            (".tc", ".sh"),
+        ),
+        Description(
+            "ns2",
+            "Tcl scripts of ns-2: links, queues, agents, sources, `at`",
+            "the translation in [from ns-2](from-ns2.md)",
+            ".tcl",
+            "import_tcl",
+            (".tcl",),
+        ),
+        Description(
+            "mininet",
+            "topologies of Mininet and Containernet in Python, read and not executed",
+            "Mininet's documented options",
+            ".mininet",
+            "import_mininet",
+            (".py",),
+        ),
+        Description(
+            "flows",
+            "lists of flows in CSV, as NetFlow exports have them: start, bytes, two hosts",
+            "the columns of the file",
+            ".flow_list",
+            "import_flows",
+        ),
+    )
+}
+"""Files that become scenarios, by kind."""
