@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import Any
 from xml.parsers import expat
 
@@ -166,8 +167,12 @@ def graphml(data: bytes, name: str) -> Any:
     import networkx as nx
 
     try:
-        return nx.read_graphml(io.BytesIO(data))
-    except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as e:
+        with warnings.catch_warnings():
+            # A key without a declaration is text.
+            warnings.simplefilter("ignore", UserWarning)
+            return nx.read_graphml(io.BytesIO(data))
+    except (nx.NetworkXError, ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError, StopIteration) as e:
+        # ElementTree.ParseError is a SyntaxError.
         raise FairlaneError(f"{name}: this GraphML cannot be read: {_first(e)}{help_text}") from None
 
 
