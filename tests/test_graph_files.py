@@ -307,6 +307,59 @@ def test_files_of_rocketfuel(tmp_path):
     assert read.nodes == ["r1.net", "r2.net", "r3.net"] and list(read.links) == ["r1.net-r2.net", "r1.net-r3.net"]
 
 
+REPETITA = """NODES 3
+label x y
+0_SRI -122.18219 37.45383
+1_USCB -119.69819 34.42083
+2_UCLA -118.24368 34.05223
+
+EDGES 4
+label src dest weight bw delay
+edge_0 0 1 1 1000000 678
+edge_1 1 0 1 1000000 678
+edge_2 0 2 5 2000000 869
+edge_3 2 0 5 500000 869
+"""
+DEMANDS = "DEMANDS 2\nlabel src dest bw\ndemand_0 0 1 4351\ndemand_1 2 0 5322\n"
+
+
+def test_topologies_and_demands_of_repetita(tmp_path):
+    """Rates are kbit/s, delays microseconds, nodes the numbers of their lines (repetita.info.ucl.ac.be, "Data Format")."""
+    file = graph_file(tmp_path, "Arpanet.graph", REPETITA)
+    assert not read_graph(file).demands
+    graph_file(tmp_path, "Arpanet.0000.demands", DEMANDS)
+    read = read_graph(file, map="weight=weight")
+    assert read.nodes == ["0_SRI", "1_USCB", "2_UCLA"]
+    assert read.links == {
+        "edge_0": {"from": "0_SRI", "to": "1_USCB", "rate": "1000000kbit/s", "delay": "678us", "weight": 1},
+        "edge_2": {
+            "from": "0_SRI", "to": "2_UCLA", "rate": "2000000kbit/s", "delay": "869us", "weight": 5, "reverse": {"rate": "500000kbit/s"},
+        },
+    }  # fmt: skip
+    assert [d["rate"] for d in read.demands] == ["4351kbit/s", "5322kbit/s"] and read.demands[1]["from"] == "2_UCLA"
+    assert "demands of Arpanet.0000.demands next to it" in read.notes
+    assert read.positions["0_SRI"][1] == 37.45383
+    flows = fl.Network.from_graph(file, duration="1s").run().flows
+    assert flows.height == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("EDGES 4", r"x.graph: EDGES lacks 4 rows"),
+        (REPETITA.replace("NODES 3", "NODES 4"), r"x.graph:7: NODES lacks 1 rows"),
+        (REPETITA.replace("edge_1 1 0", "edge_1 1 3"), r"x.graph:10: \'3\' is no node: nodes have the numbers 0 to 2"),
+        (REPETITA.replace("678", "fast"), r"x.graph:9: \'fast\' is no number"),
+        (REPETITA.replace("5 2000000 869", "5 2000000"), r"x.graph:11: found \'edge_2 0 2 5 2000000\', expected 6 words"),
+        ("hello", r"x.graph:1: found \'hello\', expected NODES"),
+        ("", r"x.graph"),
+    ],
+)
+def test_topologies_of_repetita_that_are_none(text, message, tmp_path):
+    with pytest.raises(FairlaneError, match=message):
+        read_graph(graph_file(tmp_path, "x.graph", text))
+
+
 BAD_MAPS = ["speed=x:ms", "rate=bw:km", "delay=dist:Mbit/s", "rate=:Mbit/s", "weight=w:x", "rate"]
 
 

@@ -100,7 +100,7 @@ def flows(file: Path) -> None:
 
 
 OTHERS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
-    "graph": (graph, ("net.*", "map.cch", "latencies.intra")),
+    "graph": (graph, ("net.[!d]*", "map.cch", "latencies.intra")),
     "profile": (path, ("path.csv", "ping.txt", "irtt.json", "errant.csv", "leoem.txt", "hypatia.txt")),
     "packets": (packets, ("call.txt",)),
     "flows": (flows, ("flows.csv",)),

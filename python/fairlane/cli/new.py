@@ -156,7 +156,7 @@ def paper(key: str) -> None:
 )
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Largest number of links (default: 200000).")
 def network(graph: str, file: str | None, rate: str, delay: str, mapped: str, most: int | None) -> None:
-    """Network from GRAPH: GraphML, GML, CSV, node-link JSON, SNDlib, Rocketfuel.
+    """Network from GRAPH: GraphML, GML, CSV, node-link JSON, SNDlib, REPETITA, Rocketfuel.
 
     Writes the scenario FILE with the demands of the graph, or with one flow (default: GRAPH.toml; -: prints it).
 

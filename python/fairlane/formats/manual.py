@@ -28,7 +28,7 @@ OTHERS = (
         "networkx",
     ),
     ("node-link JSON", "`fairlane new network`", "", "networkx"),
-    ("SNDlib, native and XML; Rocketfuel", "`fairlane new network`, with demands", "", "the numbers in the file"),
+    ("SNDlib, native and XML; REPETITA; Rocketfuel", "`fairlane new network`, with demands", "", "the numbers in the file"),
     (
         "rate, delay and loss over time",
         "`profile` of a [link](../models/profiles.md): CSV, ERRANT, Hypatia, LeoEM, irtt, ping",

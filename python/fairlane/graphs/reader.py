@@ -20,6 +20,8 @@ from .attributes import FIBRE, Attributes, mapping, unit_of
 from .edges import edge_list, graphml
 from .gml import gml
 from .node_link import node_link
+from .repetita import beside as demands_beside
+from .repetita import topology
 from .rocketfuel import cch, intra, joined
 from .sndlib import native
 
@@ -36,7 +38,7 @@ _EARTH = 6371.0088e3
 
 _READERS: dict[str, Callable[[bytes, str], Any]] = {
     ".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list, ".json": node_link, ".txt": native,
-    ".intra": intra, ".cch": cch,
+    ".intra": intra, ".cch": cch, ".graph": topology,
 }  # fmt: skip
 _EDGE: dict[object, re.Pattern[bytes]] = {
     graphml: re.compile(rb"<(?:\w+:)?edge\b"),
@@ -46,6 +48,7 @@ _EDGE: dict[object, re.Pattern[bytes]] = {
     native: re.compile(rb"\n\s*[^\s()#]+\s*\(\s*[^\s()]+\s+[^\s()]+\s*\)\s*[0-9.]+\s+[0-9.]+\s+[0-9.]+\s+[0-9.]+\s*\("),
     intra: re.compile(rb"(?m)^[ \t]*[^\s#]+[ \t]+\S"),
     cch: re.compile(rb"<[0-9]+>"),
+    topology: re.compile(rb"(?m)^[ \t]*\S+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+[ \t]+\S"),
 }
 """Pattern of an edge by file format."""
 
@@ -93,7 +96,7 @@ def read_graph(
         if (n := len(_EDGE[reader].findall(data))) > most:
             raise _too_many(name, f"about {n}", n)
         graph = reader(data, name)
-        beside = _beside(graph, name) if reader is intra else ""
+        beside = _BESIDE[reader](graph, name) if reader in _BESIDE else ""
     else:
         graph, name, beside = source, "the graph", ""
         if not all(hasattr(graph, a) for a in ("nodes", "edges", "is_directed", "is_multigraph")):
@@ -119,6 +122,10 @@ def _beside(graph: Any, name: str) -> str:
         return ""
     joined(graph, intra(read_input(str(other)), str(other)))
     return f"{other.name} next to it was joined"
+
+
+_BESIDE: dict[object, Callable[[Any, str], str]] = {intra: _beside, topology: demands_beside}
+"""Adds what a file next to the graph has, by format; returns a note."""
 
 
 def _too_many(name: str, count: str, n: int) -> FairlaneError:

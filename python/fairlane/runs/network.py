@@ -106,7 +106,8 @@ class Network(Builders):
         most: int | None = None,
         **settings: Unpack[NetworkSettings],
     ) -> Self:
-        """Imports a network from a networkx graph or a file: GraphML, GML (as in the Topology Zoo), CSV, JSON, SNDlib or Rocketfuel.
+        """Imports a network from a networkx graph or a file: GraphML, GML (as in the Topology Zoo), CSV, JSON, SNDlib, REPETITA or
+        Rocketfuel.
 
         `map` names attributes and their units: "rate=capacity:Gbit/s,delay=dist:km". Demands become the flow group `demands`.
 
