@@ -25,7 +25,7 @@ LAYERS = (
     ("settings", "claims", "graphs", "multiverse"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("watch",),
-    ("comparison", "formats", "study"),
+    ("comparison", "formats", "learning", "study"),
     ("tuning", "worst"),
     ("papers", "reports"),
     ("cli",),

@@ -272,6 +272,10 @@ pub trait Endpoint: Send {
         let _ = (held, cx);
         false
     }
+    /// Sets window (bytes) and pacing rate (zero: none) of a sender that gets them from outside, and sends what they allow.
+    fn set_window(&mut self, window: u64, rate: Rate, cx: &mut Cx<'_>) {
+        let _ = (window, rate, cx);
+    }
     /// Seeds its random choices, if there are any.
     fn reseed(&mut self, seed: u64) {
         let _ = seed;

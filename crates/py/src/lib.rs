@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{Run, arrow, run, write_series};
     #[pymodule_export]
-    use super::session::{Simulation, event_columns, picoseconds};
+    use super::session::{Simulation, event_columns, observed, picoseconds};
     #[pymodule_export]
     use super::tc::read_tc;
     #[pymodule_export]

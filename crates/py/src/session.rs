@@ -4,8 +4,8 @@ use crate::error;
 use crate::events::{self, Listening};
 use crate::resolved::Resolved;
 use crate::run::Run;
-use fairlane_scenario::{Row, Seek, SeekTarget, SetError, StateValue, Waiting, within_run};
-use fairlane_units::Time;
+use fairlane_scenario::{Action, OBSERVED, Row, Seek, SeekTarget, SetError, StateValue, Waiting, within_run};
+use fairlane_units::{Rate, Time};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
@@ -133,6 +133,37 @@ impl Simulation {
             SetError::Run(e) => error::run(py, &e),
         })
     }
+    /// Chooses the flows whose windows and rates `step` sets, by number; returns of each the slowest rate of its path (bit/s), its round-trip time without
+    /// queues (s), and the payload of a segment (bytes).
+    fn set_agents(&self, py: Python<'_>, flows: Vec<u32>) -> PyResult<Vec<(f64, f64, u32)>> {
+        self.work(py, |inner| inner.set_agents(&flows))?.map_err(|e| error::run(py, &e))
+    }
+    /// Window (bytes) and pacing rate (bit/s, 0: none) of each agent.
+    fn actions(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        Ok(self.lock(py)?.actions().iter().map(|a| (a.window, a.rate.as_bps())).collect())
+    }
+    /// Sets window (bytes) and pacing rate (bit/s, 0: none) of each agent, advances to a time in picoseconds, and returns the observations of all
+    /// agents as doubles, one after another. Signals are handled.
+    fn step<'py>(&self, py: Python<'py>, actions: Vec<(f64, f64)>, to: u64) -> PyResult<Bound<'py, PyBytes>> {
+        if within_run() {
+            return Err(error::nested(py));
+        }
+        let actions: Vec<Action> =
+            actions.into_iter().map(|(w, r)| Action { window: w.round() as u64, rate: Rate::from_bps(r.round() as u64) }).collect();
+        // A step is short: releasing the interpreter's lock would cost as much.
+        self.lock(py)?.act(&actions).map_err(|e| error::run(py, &e))?;
+        loop {
+            let mut inner = self.lock(py)?;
+            if inner.advance(Time::from_ps(to)).map_err(|e| error::run(py, &e))? {
+                let mut seen = Vec::new();
+                inner.observe(&mut seen);
+                let bytes: Vec<u8> = seen.iter().flat_map(|x| x.to_ne_bytes()).collect();
+                return Ok(PyBytes::new(py, &bytes));
+            }
+            drop(inner);
+            py.check_signals()?;
+        }
+    }
     /// Scenario of the simulated part, and its results so far.
     fn result(&self, py: Python<'_>) -> PyResult<(Resolved, Run)> {
         let result = self.work(py, |inner| inner.output())?;
@@ -193,6 +224,12 @@ impl Simulation {
 #[pyfunction]
 pub(crate) fn event_columns() -> Vec<(&'static str, u16)> {
     fairlane_scenario::event_columns()
+}
+
+/// Quantities that `step` returns of each agent: name, unit, what it is.
+#[pyfunction]
+pub(crate) fn observed() -> Vec<(&'static str, &'static str, &'static str)> {
+    OBSERVED.to_vec()
 }
 
 /// Values as dicts by group.

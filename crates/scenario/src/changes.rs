@@ -3,6 +3,7 @@
 //! A change is the difference between two scenarios. The scenario reader reads, completes and checks its values. `[[at]]` in a file and
 //! a session apply it in the same way.
 
+pub(crate) mod external;
 mod targets;
 
 use crate::base::Base;
@@ -22,7 +23,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// List of the values that may change, for messages.
-const MAY: &str = "these may change: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows, any number of times";
+const MAY: &str = "these may change: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), window and pacing_rate of flows with the control external, and start and stop of flows, any number of times";
 
 /// A start or stop of a flow that a change schedules; a later change of the same flow replaces it.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +215,8 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
     }
     let (a, b) = (&now.expanded, &next.expanded);
     let same = a.nodes == b.nodes && a.positions == b.positions && a.channels == b.channels && a.controls == b.controls;
-    if same && a.groups == b.groups && a.links.len() == b.links.len() && a.flows.len() == b.flows.len() {
+    let groups = a.groups.len() == b.groups.len() && a.groups.iter().zip(b.groups.iter()).all(|(a, b)| external::alike(a, b));
+    if same && groups && a.links.len() == b.links.len() && a.flows.len() == b.flows.len() {
         Ok(())
     } else {
         Err(Refused::never("topology"))
@@ -325,7 +327,7 @@ fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
     if a == b {
         return Ok(());
     }
-    let mut rest = b.clone();
+    let mut rest = external::without(a, b);
     (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
     if rest.count != a.count {
         let at = format!("flows.{name}.count");
@@ -429,6 +431,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
             world.set_queue(port, new.queue.build(&BuildContext { link: new.info(), flows: &infos }), waiting, obs)?;
         }
     }
+    external::change(world, (now, next), &after, obs);
     let time = world.now();
     let mut tasks = Vec::new();
     for (i, (a, b)) in (0..).zip(before.iter().zip(after.iter())) {

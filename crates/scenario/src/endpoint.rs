@@ -94,6 +94,9 @@ impl Endpoint for AnyEndpoint {
     fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
         each!(self, e => e.hold(held, cx))
     }
+    fn set_window(&mut self, window: u64, rate: Rate, cx: &mut Cx<'_>) {
+        each!(self, e => e.set_window(window, rate, cx));
+    }
     fn reseed(&mut self, seed: u64) {
         each!(self, e => e.reseed(seed));
     }

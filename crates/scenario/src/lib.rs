@@ -91,7 +91,7 @@ pub use run_error::RunError;
 pub use schema::schema;
 pub use series::*;
 pub use series_table::{SeriesRows, SeriesTable, SeriesWriter};
-pub use session::{Batch, Row, Seek, SetError, Simulation, StateValue};
+pub use session::{Action, Batch, OBSERVED, Row, Seek, SetError, Simulation, StateValue};
 pub use source::{Format, decode};
 pub use spec::{
     AfterTimeoutSpec, AtSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec,

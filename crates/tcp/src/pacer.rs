@@ -26,6 +26,11 @@ impl Pacer {
         if self.next > now { self.next.since(now) } else { Dur::ZERO }
     }
 
+    /// Lets the next burst leave after `gap` at the latest, because the rate has changed.
+    pub(crate) fn bring_forward(&mut self, now: Time, gap: Dur) {
+        self.next = self.next.min(now + gap);
+    }
+
     /// True if a segment may leave now: a burst is due, or the present one is not complete.
     #[inline]
     pub(crate) fn allows(&mut self, now: Time) -> bool {
@@ -76,6 +81,17 @@ mod tests {
         assert!(!p.allows(us(1999)));
         assert_eq!((p.next(), p.ahead(us(1500))), (us(2000), Dur::from_us(500)));
         assert!(p.allows(us(2000)));
+    }
+
+    #[test]
+    fn a_faster_rate_brings_the_next_burst_forward() {
+        let mut p = Pacer::IDLE;
+        p.begin_burst(us(0), 0);
+        p.add_gap(1e12, 0.0);
+        p.bring_forward(us(100), Dur::from_us(300));
+        assert_eq!(p.next(), us(400));
+        p.bring_forward(us(200), Dur::from_us(300));
+        assert_eq!(p.next(), us(400));
     }
 
     /// Linux `tcp_update_skb_after_send`: a late burst shortens the gap by its lateness, at most half of the gap.

@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "xarray": (*_TABLES, "xarray"),
     "graphs": ("networkx",),
     "watch": (*_STUDY, "aiohttp"),
+    "rl": ("numpy", "gymnasium", "pettingzoo"),
 }
 """The extras of pyproject.toml with their modules."""
 

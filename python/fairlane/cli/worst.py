@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--may",
     metavar="LIST",
-    help="What may change: words (rate, delay, queue, loss, jitter, steps, outages, bursts, cross) and paths as of --set, each with "
+    help="What may change: words (rate, delay, queue, loss, jitter, steps, square, outages, bursts, cross) and paths as of --set, each with "
     "=LOW..HIGH or =A|B if the default range is not meant.",
 )
 @click.option("--budget", metavar="N|TIME", default="400", show_default=True, help="Paths to try, or a time such as 60s.")

@@ -140,18 +140,27 @@ class Choice(Change):
 
 
 @dataclass(frozen=True)
-class Steps(Change):
-    """Steps of the rate of a link."""
+class Rates(Change):
+    """A rate of a link that varies over time."""
 
     link: str = ""
 
+    @abstractmethod
+    def steps(self, state: State) -> dict[int, int]:
+        """Returns the rate from each time on, in order; microseconds and bit/s."""
+
     def sets(self, state: State) -> dict[str, Any]:
-        """Returns the steps in order of time; of two at one instant the last."""
-        at, rate = self.item
+        """Returns the schedule of the rate."""
+        at, rate = Gene("at", 0, 0, "s"), Gene("rate", 0, 0, "bit/s")
         return {f"links.{self.link}.rates": [{"at": at.literal(t), "rate": rate.literal(r)} for t, r in self.steps(state).items()]}
 
+
+@dataclass(frozen=True)
+class Steps(Rates):
+    """Steps of the rate of a link."""
+
     def steps(self, state: State) -> dict[int, int]:
-        """Returns the rate from each time on."""
+        """Returns the rate from each time on; of two at one instant the last."""
         return {item[0]: item[1] for item in self.items(state)}
 
     def words(self, state: State) -> str:
@@ -162,6 +171,29 @@ class Steps(Change):
             return "the rate steps to " + ", ".join(f"{rate.literal(r)} at {at.literal(t)}" for t, r in steps)
         rates = [r for _, r in steps]
         return f"the rate has {len(steps)} steps between {rate.literal(min(rates))} and {rate.literal(max(rates))}"
+
+
+@dataclass(frozen=True)
+class Square(Rates):
+    """Two rates of a link in turn, each for the same time: a square wave."""
+
+    end: int = 0
+    """End of the run, microseconds."""
+
+    def steps(self, state: State) -> dict[int, int]:
+        """Returns the rate from each time on.
+
+        >>> Square("square", end=1_200_000).steps((5, 20, 500_000))
+        {0: 5, 500000: 20, 1000000: 5}
+        """
+        first, second, hold = state
+        return {t: (first, second)[t // hold % 2] for t in range(0, self.end, hold)}
+
+    def words(self, state: State) -> str:
+        """Returns both rates, and how long each lasts."""
+        first, second, hold = self.fixed
+        low, high = first.literal(state[0]), second.literal(state[1])
+        return f"the rate is {low} and {high} in turn, each for {hold.literal(state[2])}"
 
 
 @dataclass(frozen=True)
@@ -267,7 +299,7 @@ class Capacity:
         down: list[tuple[int, int]] = []
         for c in (x for x in self.changes if x.name in candidate):
             state = candidate[c.name]
-            if isinstance(c, Steps) and c.link == self.link:
+            if isinstance(c, Rates) and c.link == self.link:
                 steps = c.steps(state)
             elif isinstance(c, Outages) and c.link == self.link:
                 down = c.spans(state)

@@ -15,6 +15,8 @@ JITTER = ("1ms", "40ms")
 """Width of the variation of the delay; packets keep their order."""
 STEPS = 8
 """Most steps of a rate; each lies in the range of `rate`, which is a factor of four."""
+HOLD = ("200ms", "5s")
+"""Time that each rate of a square wave lasts."""
 OUTAGES = 2
 OUTAGE = ("100ms", "1s")
 """Length of an outage."""
@@ -34,6 +36,7 @@ WORDS = {
     "loss": "random losses, 0.01 % to 1 %",
     "jitter": "variation of the delay, 1 ms to 40 ms, in order",
     "steps": "steps of the rate, at most 8, within a factor of four",
+    "square": "two rates in turn, each for 200 ms to 5 s, within a factor of four",
     "outages": "failures of the link, at most 2, of 100 ms to 1 s",
     "bursts": "losses in bursts of 2 to 20 packets",
     "cross": "bursts of UDP, at most half of the link on average",

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..runs.selection import Selector
 from ..stats import Interval
-from .changes import Candidate, Capacity, Change, Cross, State, Value
+from .changes import Candidate, Capacity, Change, Cross, Rates, State, Value
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,11 @@ class WorstSpec:
         return next(c for c in self.changes if c.name == name)
 
     def plausible(self, candidate: Candidate) -> dict[str, State]:
-        """Returns the path with a jitter of at most the delay, as the engine wants it, and with bursts of at most half of the link."""
+        """Returns the path with a jitter of at most the delay, as the engine wants it, one schedule of rates, and bursts of at most half of the
+        link."""
         out = dict(candidate)
+        for c in [c for c in self.changes if isinstance(c, Rates) and c.name in out][1:]:
+            del out[c.name]
         for c in self.changes:
             if isinstance(c, Cross) and c.name in out:
                 out[c.name] = c.timing(out[c.name])

@@ -35,7 +35,7 @@ def _line(start: str, **more: Any) -> dict[str, Any]:
 def single(tcp: Any) -> Path:
     """Returns one flow on one link."""
     tree = {"duration": DURATION, "links": {"line": _line("a")}, "flows": {"flow": {"from": "a", "to": "b", "tcp": tcp}}}
-    return Path(tree, ("flow",), "rate,delay,queue,loss,jitter,steps,outages,bursts,cross")
+    return Path(tree, ("flow",), "rate,delay,queue,loss,jitter,steps,square,outages,bursts,cross")
 
 
 def pair(first: Any, second: Any) -> Path:
@@ -46,7 +46,7 @@ def pair(first: Any, second: Any) -> Path:
     return Path(
         {"duration": DURATION, "links": links, "flows": flows},
         ("first", "second"),
-        "rate,delay,queue,loss,jitter,start,steps,cross",
+        "rate,delay,queue,loss,jitter,start,steps,square,cross",
         paths={"jitter": "links.access1.jitter", "delay": "links.access1.delay", "start": "flows.second.start"},
         most={"start": "5s"},
     )

@@ -146,7 +146,7 @@ def _slowest(resolved: Mapping[str, Any]) -> str:
 
 
 def _usual(place: reader.Place) -> str:
-    words = ["loss", "jitter", "steps", "outages", "bursts", "cross"]
+    words = ["loss", "jitter", "steps", "square", "outages", "bursts", "cross"]
     queue = place.direction(place.link).get("queue")
     limited = isinstance(queue, Mapping) and "limit" in next(iter(queue.values()))
     return ",".join(["rate", "delay", *(["queue"] if limited else []), *words])

@@ -11,7 +11,7 @@ from ..base.literals import SI, kind, quantity
 from ..base.paths import split
 from ..errors import ArgumentError, suggest
 from . import default_ranges as usual
-from .changes import MILLIONTH, Bursts, Change, Choice, Cross, Gene, Outages, Steps, Value
+from .changes import MILLIONTH, Bursts, Change, Choice, Cross, Gene, Outages, Square, Steps, Value
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def read(text: str | Iterable[str], place: Place) -> tuple[Change, ...]:
 
 
 def _one(name: str, given: str, place: Place) -> Change:
-    families = {"steps": _steps, "outages": _outages, "bursts": _bursts, "cross": _cross, "jitter": _jitter, "loss": _loss}
+    families = {"steps": _steps, "square": _square, "outages": _outages, "bursts": _bursts, "cross": _cross, "jitter": _jitter, "loss": _loss}
     if name in families:
         return families[name](given, place)
     if name in place.paths:
@@ -198,6 +198,17 @@ def _steps(given: str, place: Place) -> Change:
     if rate.kind != "bit/s":
         raise ArgumentError(f"--may steps={given}: expected rates, such as 5Mbit/s..20Mbit/s")
     return Steps("steps", item=(at, rate), most=most, link=place.link)
+
+
+def _square(given: str, place: Place) -> Change:
+    low, high = _ends(given, "square") if given else _around("rate", f"links.{place.link}.rate", place)
+    rate = gene("rate", low, high, "square")
+    if rate.kind != "bit/s" or rate.low <= 0:
+        raise ArgumentError(f"--may square={given}: expected rates above zero, such as 5Mbit/s..20Mbit/s")
+    names = ("first", "second")
+    hold = gene("hold", *usual.HOLD, "square")
+    rates = (Gene(name, rate.low, rate.high, rate.kind) for name in names)
+    return Square("square", (*rates, hold), link=place.link, end=place.duration())
 
 
 def _outages(given: str, place: Place) -> Change:

@@ -232,7 +232,7 @@ impl<const B: u32> Summary<B> {
         self.hist.merge(&o.hist);
     }
     /// Sum of the values.
-    pub(crate) const fn sum(&self) -> u128 {
+    pub const fn sum(&self) -> u128 {
         self.sum
     }
     /// Arithmetic mean; NaN if empty.

@@ -2,6 +2,7 @@
 
 use super::{Components, World};
 use crate::app::{Action, App};
+use crate::endpoint::Endpoint;
 use crate::hop::NOWHERE;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Impairments;
@@ -60,6 +61,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
             host.armed = host.wake;
             self.path.push(host.wake, self.path.slots.hosts + host.number, Turn::Act);
         }
+    }
+
+    /// Sets window (bytes) and pacing rate (zero: none) of a sender that gets them from outside; others do not change.
+    pub fn set_window<O: Observer>(&mut self, flow: FlowId, window: u64, rate: Rate, obs: &mut O) {
+        self.with_endpoint(EpId::sender(flow).0, self.path.now, obs, |e, cx| e.set_window(window, rate, cx));
     }
 
     /// Stops a flow as its application would; both ends, if both write. A flow that has not begun never begins.

@@ -1,9 +1,11 @@
 //! An interactive run: advanced step by step, inspected, changed and branched.
 
+mod agents;
 mod listeners;
 mod scene;
 mod state;
 
+pub use agents::{Action, OBSERVED};
 pub use listeners::Batch;
 pub use scene::Seek;
 pub use state::{Row, StateValue};
@@ -66,6 +68,22 @@ impl Running {
             timeline.change(scenario, next, waiting, &mut self.0, probes)
         } else {
             timeline.change(scenario, next, waiting, &mut self.0, &mut ())
+        }
+    }
+    /// Rate of the slowest link of a flow's path, delay of both directions, payload of a segment.
+    fn path(&self, flow: FlowId) -> (f64, f64, u32) {
+        let (there, back) = (EpId::sender(flow), EpId::receiver(flow));
+        let rates = self.0.route(there).map(|p| self.0.port(p).rate_at(self.0.now()).as_bps());
+        let rate = rates.min().unwrap_or_default();
+        let delays = self.0.route(there).chain(self.0.route(back)).map(|p| self.0.port(p).link().delay.as_secs_f64());
+        (rate as f64, delays.sum(), self.0.view(there).mss)
+    }
+    fn set_window(&mut self, scenario: &Resolved, flow: FlowId, action: Action, probes: &mut Probes) {
+        if probes.any() || !scenario.expanded.controls.is_empty() {
+            probes.ask(&self.0);
+            self.0.set_window(flow, action.window, action.rate, probes);
+        } else {
+            self.0.set_window(flow, action.window, action.rate, &mut ());
         }
     }
     fn reseed(&mut self, number: u64) {
@@ -138,6 +156,22 @@ pub enum SetError {
     Run(RunError),
 }
 
+/// A change that was made.
+#[derive(Clone)]
+enum Made {
+    Set(AtSpec),
+    Action(agents::Taken),
+}
+
+impl Made {
+    fn action(&self) -> Option<agents::Taken> {
+        match self {
+            Self::Set(_) => None,
+            Self::Action(taken) => Some(*taken),
+        }
+    }
+}
+
 /// An interactive run.
 pub struct Simulation {
     scenario: Arc<Resolved>,
@@ -145,8 +179,10 @@ pub struct Simulation {
     timeline: Timeline,
     world: Running,
     probes: Probes,
-    /// Changes made through `set`.
-    made: Vec<AtSpec>,
+    /// Changes made through `set` and `act`.
+    made: Vec<Made>,
+    /// Flows whose window and rate are set by steps.
+    agents: Vec<agents::Agent>,
     /// Current scenario, ready for a change; none before the first.
     current: Option<Current>,
     /// Animation of link loads only; it observes no single packets.
@@ -173,7 +209,8 @@ impl Simulation {
         let timeline = Timeline::new(&scenario, seed);
         let (setup_s, made) = (clock.seconds(), Vec::new());
         let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
-        Ok(Self { scenario, seed, timeline, world, probes, made, current: None, loads: None, broken: None, cpu_s: 0.0, setup_s })
+        let agents = Vec::new();
+        Ok(Self { scenario, seed, timeline, world, probes, made, agents, current: None, loads: None, broken: None, cpu_s: 0.0, setup_s })
     }
 
     /// Seed of the run.
@@ -246,6 +283,7 @@ impl Simulation {
             world,
             probes: Probes { why: self.probes.why.clone(), scene: self.probes.scene.clone(), ..Probes::default() },
             made: self.made.clone(),
+            agents: self.agents.clone(),
             current: self.current.clone(),
             loads: self.loads.clone(),
             broken: self.broken.clone(),
@@ -254,12 +292,8 @@ impl Simulation {
         }
     }
 
-    /// Changes values by path at the current time.
-    ///
-    /// # Errors
-    /// A value is wrong or must not change; then nothing is changed.
-    pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
-        // Events of this instant happen first.
+    /// Carries out the events of this instant, which happen before a change.
+    fn finish_instant(&mut self) -> Result<(), RunError> {
         self.probes.deaf = true;
         let quiet = loop {
             match self.advance(self.now()) {
@@ -268,7 +302,16 @@ impl Simulation {
             }
         };
         self.probes.deaf = false;
-        quiet.map_err(SetError::Run)?;
+        quiet.map(|_| ())
+    }
+
+    /// Changes values by path at the current time.
+    ///
+    /// # Errors
+    /// A value is wrong or must not change; then nothing is changed.
+    pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
+        self.finish_instant().map_err(SetError::Run)?;
+        self.keep_actions().map_err(SetError::Run)?;
         let after = if Current::takes(self.state(), sets) { self.current().and_then(|current| current.next(sets)) } else { None };
         let next = match &after {
             Some(after) => after.state().clone(),
@@ -286,7 +329,7 @@ impl Simulation {
         self.timeline.replace_changes(then);
         self.current = after;
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
-        self.made.push(AtSpec { time: shown(self.now()), set, waiting });
+        self.made.push(Made::Set(AtSpec { time: shown(self.now()), set, waiting }));
         Ok(())
     }
 
@@ -319,8 +362,12 @@ impl Simulation {
         own.duration = shown(now);
         own.at.retain(|a| Time::ZERO + a.time <= now);
         for made in &self.made {
+            let made = match made {
+                Made::Set(made) => made.clone(),
+                Made::Action(taken) => agents::specified(taken, &self.scenario, self.seed),
+            };
             let place = own.at.partition_point(|a| a.time <= made.time);
-            own.at.insert(place, made.clone());
+            own.at.insert(place, made);
         }
         let tree = serde_json::to_value(&own).unwrap_or_default().to_string();
         Ok(Arc::new(Resolved::from_whole(&tree).unwrap_or_else(|_| {

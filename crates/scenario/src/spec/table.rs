@@ -130,6 +130,17 @@ impl TcpTable {
     }
 }
 
+impl TcpTable {
+    /// The table with the values of the control `external` of another one, if both have it.
+    pub(crate) fn with_external_of(&self, other: &Self) -> Self {
+        let of = |t: &Self| t.0.get("cc").and_then(|cc| cc.get("external")).cloned();
+        let (Some(_), Some(values)) = (of(self), of(other)) else { return self.clone() };
+        let mut table = (*self.0).clone();
+        table["cc"]["external"] = values;
+        Self(Arc::new(table))
+    }
+}
+
 /// Merges the preset of a one-key table `{ NAME = {...} }` of a queue below its other values, and likewise for
 /// every queue inside it.
 fn under_preset(table: &Value) -> Value {

@@ -266,6 +266,11 @@ pub trait CongestionControl: Send {
     fn allows(&self, bytes: u64) -> bool {
         bytes <= self.cwnd()
     }
+    /// Sets window and pacing rate from outside; a rate of zero does not pace. Returns true if that changes something; false also for algorithms that have their own.
+    fn set_window(&mut self, window: u64, rate: Rate) -> bool {
+        let _ = (window, rate);
+        false
+    }
     /// Slow-start threshold in bytes; `u64::MAX` while arbitrarily high.
     fn ssthresh(&self) -> u64;
     /// Pacing rate; `None`: window bursts.

@@ -73,6 +73,9 @@ macro_rules! forward {
             fn holds_back(&self) -> bool {
                 match self { $(Self::$variant(c) => c.holds_back(),)* }
             }
+            fn set_window(&mut self, window: u64, rate: Rate) -> bool {
+                match self { $(Self::$variant(c) => c.set_window(window, rate),)* }
+            }
             fn ssthresh(&self) -> u64 {
                 match self { $(Self::$variant(c) => c.ssthresh(),)* }
             }

@@ -10,6 +10,7 @@ mod control;
 pub mod cubic;
 pub mod dctcp;
 mod enum_dispatch;
+pub mod external;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;

@@ -56,5 +56,7 @@ algorithms! {
             "BBR version 3: losses and marks lower bounds on the model (draft-ietf-ccwg-bbr-06).";
         Prague "prague" ["Prague"] => cc::prague::PragueParams,
             "DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).";
+        External "external" ["External"] => cc::external::ExternalParams,
+            "A window and a pacing rate that are set from outside while the connection runs, for learners (Narayan et al. 2018).";
     }
 }

@@ -28,6 +28,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// Smallest round-trip time; none before the first measurement.
+    pub fn min_rtt(&self) -> Option<Dur> {
+        Some(self.rtt.min()).filter(|&least| least != Dur::MAX)
+    }
+
     /// Returns the state for reports; walks the scoreboard.
     pub fn info(&self) -> TcpInfo {
         let (mut unacked, mut sacked, mut lost, mut retrans) = (0, 0, 0, 0);
@@ -74,7 +79,7 @@ impl<C: CongestionControl> Tcp<C> {
             delivered: self.ext.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
             reordering: self.ext.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
             reorderings: self.ext.rack.as_ref().map_or(0, |r| r.reorderings),
-            min_rtt: Some(self.rtt.min()).filter(|&least| least != Dur::MAX),
+            min_rtt: self.min_rtt(),
             probes: if unacked == 0 { self.rtt.backoffs() } else { 0 },
             una: self.una,
             nxt: self.nxt,

@@ -43,7 +43,7 @@ use crate::send_state::LazySendState;
 use crate::state::{FIRST, Phase, State};
 use crate::vegas_state::VegasState;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers, flag};
-use fairlane_units::Time;
+use fairlane_units::{Rate, Time};
 use std::sync::Arc;
 
 /// One end of a TCP connection.
@@ -330,6 +330,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             self.release(cx);
         }
         true
+    }
+
+    fn set_window(&mut self, window: u64, rate: Rate, cx: &mut Cx<'_>) {
+        self.set_window_now(window, rate, cx);
     }
 
     fn reseed(&mut self, seed: u64) {

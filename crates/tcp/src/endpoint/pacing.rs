@@ -11,6 +11,7 @@
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
 use crate::quantum::BITS_PS;
+use crate::state::State;
 use fairlane_net::{Cx, TimerId};
 use fairlane_units::{Dur, Rate, Time};
 
@@ -37,6 +38,25 @@ impl<C: CongestionControl> Tcp<C> {
     pub fn pacing_rate(&self) -> Option<Rate> {
         let ps = self.pacing_time(u64::from(self.cfg.smss)).filter(|_| self.features.paced)?;
         Some(Rate::from_bps((f64::from(self.cfg.smss) * BITS_PS / ps.max(1.0)) as u64))
+    }
+
+    /// Sets window and pacing rate from outside, and sends what they allow.
+    #[cold]
+    pub(crate) fn set_window_now(&mut self, window: u64, rate: Rate, cx: &mut Cx<'_>) {
+        if !self.cc.set_window(window, rate) {
+            return;
+        }
+        if self.features.paced
+            && let Some(ps) = self.pacing_time(u64::from(self.cfg.smss))
+        {
+            // The departure that was planned at the earlier rate may be far away.
+            let gap = Dur::from_ps(ps as u64);
+            self.ext.get_or_create().pacer.bring_forward(cx.now, gap);
+            cx.timers.cancel(TimerId::Pace);
+        }
+        if self.state == State::Established {
+            self.transmit(self.cfg.max_burst, cx);
+        }
     }
 
     /// Returns true if a segment may leave now; sets the pacing timer if not.
