@@ -52,6 +52,7 @@ FILES = {
             """,
         "tcp": "endpoint",
         "multiverse": "multiverse",
+        "learning": "learning",
         "tuning": "tune tune_recommendation tune_space tune_mistakes",
         "worst": "worst worst_mistakes",
         "validation": "validation_pages formulas kernel ns2_rate ns2_reference ns2_differential ns3_reference ns3_air rfc_table",

@@ -39,6 +39,7 @@ MODULES = {
     "stats": ("Statistics", "fairlane.stats"),
     "papers": ("Published studies", "fairlane.papers"),
     "tcp": ("A TCP endpoint alone", "fairlane.tcp"),
+    "learning": ("Environments for learners", "fairlane.learning"),
 }
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from ..errors import ScenarioError
 from . import completion
 from .file_kinds import other_kind
 from .log import count, current, verbose_option
-from .output import assignments, emit, emit_json, render, status_line, tell, worker_plugins, wrote
+from .output import assignments, emit, emit_json, need_workers, render, status_line, tell, worker_options, worker_plugins, wrote
 from .seeds import SEED
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--paths", type=click.IntRange(1, 50), default=3, show_default=True, metavar="N", help="Most worst paths to keep.")
 @click.option("--seeds", metavar="N|LIST", default="3", show_default=True, help="Replications of each path: how many, or which.")
 @click.option("--search-seed", type=SEED, default=1, show_default=True, metavar="N", help="Seed of the search.")
-@click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Worker threads (default: one per core).")
+@worker_options
 @click.option("-o", "--out", metavar="DIR", help="Output folder (default: results/NAME). The same command resumes in it.")
 @completion.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -70,12 +70,12 @@ def worst(
     paths: int,
     seeds: str,
     search_seed: int,
-    threads: int | None,
     out: str | None,
     sets: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     plugins: tuple[str, ...],
+    **workers: Any,
 ) -> None:
     """Find the paths on which a congestion control, a flow or a queue does worst.
 
@@ -88,6 +88,7 @@ def worst(
     Exit code 0; 1 if nothing is found, 2 for a mistake or a full disk.
     """
     need("tune")
+    need_workers(workers)
     from ..own.plugin import load
     from ..worst import WorstPaths
 
@@ -109,7 +110,7 @@ def worst(
     log.say(f"checked: {count(len(search.spec.changes), 'change')} allowed; evaluations are kept in {folder}")
     try:
         with bar(budget, quiet=quiet) as progress:
-            result = search.run(folder, budget=int(budget) if budget.isdigit() else budget, threads=threads, progress=progress)
+            result = search.run(folder, budget=int(budget) if budget.isdigit() else budget, progress=progress, **workers)
     except KeyboardInterrupt:
         tell(f"finished evaluations are kept in {folder}; the same command resumes")
         raise

@@ -209,7 +209,8 @@ class Simulation:
         """Changes a value by its path at the current time: `sim.set("links.bottleneck.rate", "2Mbit/s")`; or several, as a dict.
 
         Links can change their rate, delay, loss, duplicate and queue with all its parameters. Groups of flows can change their number,
-        their stop, and their start if they have not started or have stopped: they restart with a new connection. `waiting`: "move" the
+        their stop, and their start if they have not started or have stopped: they restart with a new connection. Flows with the control
+        `external` can change their window and pacing rate: "flows.NAME.tcp.cc.external.window". `waiting`: "move" the
         packets of a replaced queue to the new one, or "drop" them. Other changes are errors and have no effect. `[[at]]` in a scenario
         file does the same.
         """

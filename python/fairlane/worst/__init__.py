@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -81,15 +82,21 @@ class WorstPaths:
         *,
         budget: int | str = BUDGET,
         threads: int | None = None,
+        processes: int | None = None,
+        cluster: Any = None,
+        mpi: bool = False,
+        executor: Any = None,
         progress: Progress | None = None,
     ) -> WorstResult:
         """Searches, and shrinks, confirms and explains what was found.
 
         `budget`: how many paths are tried, or a time such as "60s". The same number finds the same path on any machine; a time ends the
         search after a whole batch, and the result has the number. `out`: the folder for all files; with one, a search that was interrupted
-        resumes where it stopped. `progress(tried, effect, stage)` is called after each batch.
+        resumes where it stopped. The result does not depend on where the runs are executed: `threads`, `processes`, a Dask `cluster`, MPI or
+        any `concurrent.futures.Executor`. `progress(tried, effect, stage)` is called after each batch.
         """
         need("tune")
+        from ..study.executors import Threads, choose
         from .confirm import findings
         from .files import FILES, write
         from .judge import Judge
@@ -102,10 +109,12 @@ class WorstPaths:
             room_for(folder, (*FILES, NAME, sha256sums.NAME, *(f"{i + 1}.{end}" for i in range(spec.paths) for end in ("toml", "svg"))))
             if folder.is_dir() and not (folder / NAME).exists() and (other := min((p.name for p in folder.iterdir()), default=None)):
                 raise FolderError(f"{folder} is not the folder of a search and has {other}: choose another folder with --out")
-        with warnings.catch_warnings():
+        pool = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi or False, executor=executor)
+        local = isinstance(pool, Threads)
+        with warnings.catch_warnings(), nullcontext() if local else pool:
             # Paths of a search are unusual on purpose; `fairlane run` repeats the warnings of those that are kept.
             warnings.simplefilter("ignore", ScenarioWarning)
-            judge = Judge(spec, Kept(folder, _head(spec)), threads)
+            judge = Judge(spec, Kept(folder, _head(spec)), threads, None if local else pool)
             judge.check_determinism()
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)

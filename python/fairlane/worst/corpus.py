@@ -1,7 +1,8 @@
 """A corpus of worst paths, one page for each algorithm: `python -m fairlane.worst.corpus FOLDER [NAME...]`.
 
-Each congestion control is compared with CUBIC, CUBIC with BBRv3, and each queue with DropTail. The evaluations are kept below
-`FOLDER/searches`, so the command resumes, and a name more costs one search.
+Each congestion control is compared with CUBIC, CUBIC with BBRv3, and each queue with DropTail. `FOLDER.md` is the overview,
+`FOLDER/NAME.md` the page of an algorithm. The evaluations are kept below `results`, so the command resumes, and a name more costs one
+search.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from . import WorstPaths, WorstResult
 BUDGET = 160
 """Paths of each search."""
 QUEUES = ("droptail", "red", "codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie", "cake", "sfq")
+NOT = ("external",)
+"""Congestion controls that do nothing by themselves."""
 REFERENCE = {"cubic": "bbr3", "droptail": "fq_codel"}
 """References of these; other controls are compared with CUBIC, other queues with DropTail."""
 
 
 def names() -> list[str]:
     """Returns every congestion control, and ten queues."""
-    return [*(e["name"] for e in built_in() if e["kind"] == "cc"), *QUEUES]
+    return [*(e["name"] for e in built_in() if e["kind"] == "cc" and e["name"] not in NOT), *QUEUES]
 
 
 def search(name: str) -> WorstPaths:
@@ -39,19 +42,19 @@ def write(folder: Path, chosen: Iterable[str], budget: int = BUDGET) -> None:
     """Writes a page for each algorithm, and an overview of all."""
     found = {}
     for name in chosen:
-        found[name] = search(name).run(folder / "searches" / name, budget=budget)
+        found[name] = search(name).run(Path("results") / folder.name / name, budget=budget)
         save_bytes(folder / f"{name}.md", page(name, found[name]).encode())
-    save_bytes(folder / "README.md", overview(found).encode())
+        save_bytes(folder.with_name(f"{folder.name}.md"), overview(found, folder.name).encode())
 
 
-def overview(found: dict[str, WorstResult]) -> str:
+def overview(found: dict[str, WorstResult], folder: str) -> str:
     """Returns the table of all algorithms."""
     lines = ["# Worst paths", "", "<!-- Made by `python -m fairlane.worst.corpus`. -->", ""]
     lines += ["| algorithm | compared with | worst path | difference |", "|---|---|---|---|"]
     for name, r in found.items():
         worst = r.findings[0] if r.found else None
         cells = ("nothing found", "-") if worst is None else (_sentence(worst.sentence), quantity(worst.effect, r.spec.objective.unit))
-        lines.append(f"| [{name}]({name}.md) | {r.spec.reference} | {cells[0]} | {cells[1]} |")
+        lines.append(f"| [{name}]({folder}/{name}.md) | {r.spec.reference} | {cells[0]} | {cells[1]} |")
     return "\n".join(lines) + "\n"
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..base.metrics import jain
+from ..base.scenario import source_of
 from ..errors import FairlaneError, ScenarioError
 from ..runs.network import Network
 from .changes import Candidate
 from .model import Judged, WorstSpec, key_of
 from .store import Kept, Values
+from .workers import Workers
+
+if TYPE_CHECKING:
+    from ..study.executors import WorkerPool
 
 INVALID: Values = ()
 """Values of a path that is not a valid scenario."""
 
 
 class Judge:
-    """Runs paths that are not kept yet, all cores at once."""
+    """Runs paths that are not kept yet, all cores at once, or on the workers of a pool, which is open."""
 
-    def __init__(self, spec: WorstSpec, kept: Kept, threads: int | None = None) -> None:
+    def __init__(self, spec: WorstSpec, kept: Kept, threads: int | None = None, pool: WorkerPool | None = None) -> None:
         self.spec = spec
         self.kept = kept
         self.threads = threads
@@ -29,6 +35,11 @@ class Judge:
         self._fresh: dict[str, Values] = {}
         self._net = network(spec).prepare()
         self._want = [s.text for s in spec.objective.selectors]
+        self._workers = None if pool is None else self._made(pool)
+
+    def _made(self, pool: WorkerPool) -> Workers:
+        prepared = _core.Prepared(*source_of(network(self.spec)), [])
+        return Workers(pool, prepared, self.spec.objective.selectors, self.spec.plugins)
 
     def judge(self, candidates: Sequence[Candidate], seeds: Sequence[int] | None = None) -> list[Judged]:
         """Returns the values of some paths with these seeds (default: those of the search)."""
@@ -66,10 +77,15 @@ class Judge:
             return
         points = [self.point(c, other) for c, other in missing.values()]
         fresh: dict[str, Values] = {}
+        if self._workers is not None:
+            for (key, (c, _)), runs in zip(missing.items(), self._workers.run(points, seeds), strict=True):
+                fresh[key] = INVALID if runs is None else tuple(self._value(c, numbers) for numbers in runs)
+            self._note(fresh, seeds)
+            return
         try:
-            runs = self._net.run(points, list(seeds), want=self._want, threads=self.threads)
+            run = self._net.run(points, list(seeds), want=self._want, threads=self.threads)
             for i, (key, (c, _)) in enumerate(missing.items()):
-                columns = [runs.values(w, point=i) for w in self._want]
+                columns = [run.values(w, point=i) for w in self._want]
                 fresh[key] = tuple(self._value(c, [column[s] for column in columns]) for s in range(len(seeds)))
         except ScenarioError:
             if len(missing) == 1:
@@ -78,7 +94,10 @@ class Judge:
                 for key, one in missing.items():
                     self._run({key: one}, seeds)
                 return
-        self.runs += len(seeds) * len(missing)
+        self._note(fresh, seeds)
+
+    def _note(self, fresh: dict[str, Values], seeds: Sequence[int]) -> None:
+        self.runs += len(seeds) * len(fresh)
         self.kept.values |= fresh
         self._fresh = {**self._fresh, **fresh}
 

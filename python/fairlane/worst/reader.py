@@ -111,7 +111,15 @@ def read(text: str | Iterable[str], place: Place) -> tuple[Change, ...]:
 
 
 def _one(name: str, given: str, place: Place) -> Change:
-    families = {"steps": _steps, "square": _square, "outages": _outages, "bursts": _bursts, "cross": _cross, "jitter": _jitter, "loss": _loss}
+    families = {
+        "steps": _steps,
+        "square": _square,
+        "outages": _outages,
+        "bursts": _bursts,
+        "cross": _cross,
+        "jitter": _jitter,
+        "loss": _loss,
+    }
     if name in families:
         return families[name](given, place)
     if name in place.paths:

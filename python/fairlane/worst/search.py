@@ -25,6 +25,8 @@ START_BATCHES = 4
 """Batches at random with a time as the budget."""
 PROPOSED = 4
 """Paths of a batch that the sampler proposes; the others are mutations."""
+ENDS = 0.2
+"""Chance of either end of a range, in units of that of the rest, in random paths."""
 ELITE = 8
 """Worst paths that are mutated."""
 LEARNT = 256
@@ -126,14 +128,20 @@ def _at(g: Gene, x: int) -> float:
     return (x - g.low) / (g.high - g.low) if g.high > g.low else 0.0
 
 
+def _place(random: Random) -> float:
+    """Returns a random place in a range; each end has a share of its own, because the worst lies there often."""
+    at = random.random() * (1 + 2 * ENDS) - ENDS
+    return min(1.0, max(0.0, at))
+
+
 def _state(c: Change, random: Random) -> State:
-    fixed = [_number(g, random.random()) for g in c.fixed]
+    fixed = [_number(g, _place(random)) for g in c.fixed]
     items = [_item(c, random) for _ in range(1 + int(random.random() * c.most))] if c.most else []
     return c.with_items(tuple(fixed), items)
 
 
 def _item(c: Change, random: Random) -> State:
-    return tuple(_number(g, random.random()) for g in c.item)
+    return tuple(_number(g, _place(random)) for g in c.item)
 
 
 def drawn(spec: WorstSpec, random: Random) -> Candidate:
