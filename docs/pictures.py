@@ -64,6 +64,7 @@ fairlane plot droptail fq_codel transaction_time_p95 --flow ping -o {file}"""),
 fairlane worst --tcp cubic --reference bbr3 --may steps=3:10Mbit/s..40Mbit/s --budget 32 --seeds 2 --paths 1 --set duration=10s \
 --set links.line.rate=20Mbit/s --set links.line.delay=50ms --set links.line.queue.droptail.limit=30p --out worst --quiet
 cp worst/1.svg {file}"""),
+    "learning": Picture("python examples/learner.py {file}"),
     "lessons": Picture(
         "python -c \"import fairlane as fl; fl.run('examples/lessons/sawtooth/scenario.toml').plot('cwnd', 'queue', path='{file}')\""
     ),

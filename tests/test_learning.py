@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from test_startup import bare
 
 import fairlane as fl
 from fairlane.base.extras import installing
+from test_startup import bare
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -89,14 +89,15 @@ def test_an_episode_repeats_with_its_seed():
     assert a == b != c
 
 
-def test_an_episode_is_a_scenario():
+def test_an_episode_is_a_scenario(tmp_path):
     """A run of the result's scenario, which has the actions as changes, goes the same way."""
     env = FlowEnv(line("600ms", loss=0.01))
     played(env, 7)
     result = env.simulation.result()
-    net = fl.Network(duration="1s")
-    net.set({k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")})
-    assert net.run(seed=7).fingerprints == [env.simulation.fingerprint]
+    file = tmp_path / "episode.json"
+    file.write_text(json.dumps({k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")}))
+    assert len(result.scenario["at"]) == 60
+    assert fl.run(file, seeds=[7]).fingerprints == (env.simulation.fingerprint,)
 
 
 def test_values_vary_from_episode_to_episode():
@@ -166,7 +167,7 @@ def test_set_takes_window_and_rate():
     before = sim.flows["flow"].delivered
     sim.advance("1s")
     assert 8 * (sim.flows["flow"].delivered - before) == pytest.approx(1e6, rel=0.1)
-    with pytest.raises(fl.ScenarioError, match="flows.flow.tcp` cannot change"):
+    with pytest.raises(fl.ScenarioError, match="tcp` cannot change"):
         sim.set("flows.flow.tcp.mss", "1000B")
 
 
@@ -230,8 +231,8 @@ def test_a_missing_library_is_named(gone):
     assert done.stdout == f"MissingError {gone} is not installed: {installing('fairlane[rl]')}\n", done.stderr
 
 
-def test_the_example_learns(monkeypatch):
-    """The policy of two generations gets more than one that never changes the rate."""
+def test_the_example_learns():
+    """The policy of a few generations gets more than one that never changes the rate."""
     from importlib.util import module_from_spec, spec_from_file_location
     from pathlib import Path
 
@@ -239,7 +240,5 @@ def test_the_example_learns(monkeypatch):
     spec = spec_from_file_location("learner", Path(__file__).parents[1] / "examples" / "learner.py")
     learner = module_from_spec(spec)
     spec.loader.exec_module(learner)
-    before = learner.episode([0.0] * learner.WEIGHTS, seed=100)
-    weights = learner.learn(generations=6)
-    assert learner.episode(weights, seed=100) > before + 0.1
-    assert json.dumps([float(w) for w in weights])
+    zero, unseen = [0.0] * learner.WEIGHTS, range(100, 102)
+    assert learner.score(learner.learn(generations=4), unseen) > learner.score(zero, unseen) + 0.1

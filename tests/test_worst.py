@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import jsonschema
@@ -89,6 +90,15 @@ def test_cubic_returns_slowly_after_a_step_of_the_rate():
     assert found.effect.low > 0.3
 
 
+def test_bbr3_uses_half_of_a_path_whose_rate_alternates():
+    """Each fall of the rate causes losses, which bound BBRv3's model (draft-ietf-ccwg-bbr, inflight_shortterm); CUBIC grows back in time."""
+    search = fl.WorstPaths(tcp="bbr3", reference="cubic", may="square", paths=1)
+    found = search.run(budget=32).findings[0]
+    first, second, hold = found.shrunk.candidate["square"]
+    assert max(first, second) > 2 * min(first, second) and 200_000 <= hold <= 1_500_000
+    assert found.own.high < 0.6 and found.other.low > 0.8
+
+
 # --- the search --------------------------------------------------------------------------------------------------------------
 
 ASKED = ("--tcp", "newreno", "--reference", "cubic", "--may", "steps=3,queue,loss=0.1%..2%", "--set", "duration=4s", "--seeds", "2",
@@ -117,6 +127,19 @@ def test_the_same_seed_finds_the_same_path_on_any_number_of_threads(searched, tm
     assert (tmp_path / "w" / "index.html").read_text() == (searched[0] / "index.html").read_text()
     other = fairlane("worst", *ASKED, "--budget", "40", "--out", "v", "--json", "--search-seed", "2", cwd=tmp_path)
     assert json.loads(other.stdout)["seen"] != searched[1]["seen"]
+
+
+def test_the_workers_of_studies_find_the_same_path(tmp_path):
+    search = fl.WorstPaths(tcp="reno", reference="cubic", may="loss,queue", sets=[("duration", "1s")], seeds=2, paths=1)
+    with ThreadPoolExecutor(2) as executor:
+        far = search.run(tmp_path / "w", budget=4, executor=executor)
+    assert far.document() == search.run(budget=4).document()
+    assert (tmp_path / "w" / "worst.json").exists()
+
+
+def test_a_search_runs_in_one_place_only(tmp_path):
+    done = fairlane("worst", "--tcp", "reno", "--threads", "2", "--processes", "2", "--out", "w", cwd=tmp_path)
+    assert done.returncode == 2 and "one place only" in done.stderr and not (tmp_path / "w").exists()
 
 
 def test_a_search_resumes_where_it_stopped(searched, tmp_path, monkeypatch):
@@ -240,6 +263,15 @@ def test_the_rate_that_a_path_leaves():
     assert leaves.of(failing) == pytest.approx(9e6)
     assert leaves.of({**failing, "cross": (4_000_000, 250_000, 1_000_000)}) == pytest.approx(8e6)
     assert leaves.of({}) == 1e7
+
+
+def test_one_schedule_of_rates_at_a_time():
+    search = fl.WorstPaths(tcp="bbr3", reference="cubic", may="square,steps=2,queue")
+    path = search.spec.plausible({"steps": (1_000_000, 5_000_000), "square": (5_000_000, 20_000_000, 500_000), "queue": (25,)})
+    assert list(path) == ["square", "queue"] and search.spec.sets(path)["links.line.rates"][:2] == [
+        {"at": "0s", "rate": "5Mbit/s"}, {"at": "500ms", "rate": "20Mbit/s"},
+    ]  # fmt: skip
+    assert search.spec.capacity.of(path) == pytest.approx(12.5e6)
 
 
 def test_bursts_are_at_most_half_of_the_link():

@@ -158,6 +158,13 @@ def without_control(cc: str, limit: int) -> float:
     return mean(network, "goodput", flow="tcp", scale=1e-6)
 
 
+def from_outside(segments: int) -> float:
+    """Mbit/s of one flow whose window is set from outside."""
+    settings = {"preset": "rfc", "cc": {"external": {"window": f"{segments}p"}}, "mss": "960B", "ack_every": 1}
+    network = net("20s", tcp(settings), warmup="5s", delay="22ms", queue=droptail(200))
+    return mean(network, "goodput", flow="tcp", scale=1e-6)
+
+
 def ledbat() -> Any:
     """A LEDBAT flow alone and, from 60 s to 140 s, in competition with Reno."""
     common = {"mss": "1000B", "ack_every": 1}
@@ -334,6 +341,10 @@ FIGURES = {
         curve("newreno, measured", LIMITS, partial(without_control, "newreno"), fmt="s-", ms=3),
         curve("rfc793, measured", LIMITS, partial(without_control, "rfc793"), formulas.rfc793, formula="rfc793, formula", fine=range(59)),
         mark_at(59, "the queue holds the window", **DASHED), yscale="log",
+    ),
+    "external": one(
+        "window (segments)", "goodput (Mbit/s)",
+        curve("measured", [2, 5, 10, 20, 30, 40, 50, 60, 80], from_outside, lambda w: min(w * 7680e-6 / 0.044832, 9.6), formula="window / RTT"),
     ),
     "highspeed": one(
         "probability of loss", "average window (segments)",

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 @click.option(
     "--may",
     metavar="LIST",
-    help="What may change: words (rate, delay, queue, loss, jitter, steps, square, outages, bursts, cross) and paths as of --set, each with "
-    "=LOW..HIGH or =A|B if the default range is not meant.",
+    help="What may change: words (rate, delay, queue, loss, jitter, steps, square, outages, bursts, cross) and paths as of --set, each "
+    "with =LOW..HIGH or =A|B if the default range is not meant.",
 )
 @click.option("--budget", metavar="N|TIME", default="400", show_default=True, help="Paths to try, or a time such as 60s.")
 @click.option("--paths", type=click.IntRange(1, 50), default=3, show_default=True, metavar="N", help="Most worst paths to keep.")

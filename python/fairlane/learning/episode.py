@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..base.literals import quantity, si
-from ..errors import ArgumentError, suggest
 from ..base.scenario import source_of
+from ..errors import ArgumentError, suggest
 from ..runs.network import Network
 from ..runs.simulation import Simulation
 

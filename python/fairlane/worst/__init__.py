@@ -92,8 +92,8 @@ class WorstPaths:
 
         `budget`: how many paths are tried, or a time such as "60s". The same number finds the same path on any machine; a time ends the
         search after a whole batch, and the result has the number. `out`: the folder for all files; with one, a search that was interrupted
-        resumes where it stopped. The result does not depend on where the runs are executed: `threads`, `processes`, a Dask `cluster`, MPI or
-        any `concurrent.futures.Executor`. `progress(tried, effect, stage)` is called after each batch.
+        resumes where it stopped. The result does not depend on where the runs are executed: `threads`, `processes`, a Dask `cluster`, MPI
+        or any `concurrent.futures.Executor`. `progress(tried, effect, stage)` is called after each batch.
         """
         need("tune")
         from ..study.executors import Threads, choose

@@ -79,8 +79,8 @@ class WorstSpec:
         return next(c for c in self.changes if c.name == name)
 
     def plausible(self, candidate: Candidate) -> dict[str, State]:
-        """Returns the path with a jitter of at most the delay, as the engine wants it, one schedule of rates, and bursts of at most half of the
-        link."""
+        """Returns the path with a jitter of at most the delay, as the engine wants it, one schedule of rates, and bursts of at most half of
+        the link."""
         out = dict(candidate)
         for c in [c for c in self.changes if isinstance(c, Rates) and c.name in out][1:]:
             del out[c.name]
