@@ -91,7 +91,7 @@ def test_cubic_returns_slowly_after_a_step_of_the_rate():
 
 
 def test_bbr3_uses_half_of_a_path_whose_rate_alternates():
-    """Each fall of the rate causes losses, which bound BBRv3's model (draft-ietf-ccwg-bbr, inflight_shortterm); CUBIC grows back in time."""
+    """Each fall of the rate causes losses, which bound BBRv3's model (draft-ietf-ccwg-bbr, inflight_shortterm)."""
     search = fl.WorstPaths(tcp="bbr3", reference="cubic", may="square", paths=1)
     found = search.run(budget=32).findings[0]
     first, second, hold = found.shrunk.candidate["square"]

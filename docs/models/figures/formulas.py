@@ -81,6 +81,11 @@ def tfrc(p: float) -> float:
     return 1.0 / (math.sqrt(2 * p / 3) + 12 * math.sqrt(3 * p / 8) * p * (1 + 32 * p * p))
 
 
+def window_limited(segments: float) -> float:
+    """Mbit/s of a window of segments of 960 bytes over 10 Mbit/s and 44 ms, with 0.8 ms for a packet and 0.03 ms for its acknowledgment."""
+    return min(segments * 960 * 8e-6 / 0.044832, 9.6)
+
+
 def rfc793(limit: int) -> float:
     """Mbit/s without congestion control, a window of 60 segments of 960 bytes and a timeout of 1 s.
 

@@ -344,7 +344,7 @@ FIGURES = {
     ),
     "external": one(
         "window (segments)", "goodput (Mbit/s)",
-        curve("measured", [2, 5, 10, 20, 30, 40, 50, 60, 80], from_outside, lambda w: min(w * 7680e-6 / 0.044832, 9.6), formula="window / RTT"),
+        curve("measured", [2, 5, 10, 20, 30, 40, 50, 60, 80], from_outside, formulas.window_limited, formula="window / RTT"),
     ),
     "highspeed": one(
         "probability of loss", "average window (segments)",
