@@ -213,7 +213,7 @@ def _ends(name: str, ends: tuple[str, str] | None, unit: str) -> tuple[float, fl
     for text in (low, high):
         if not isinstance(text, str) or quantity(text) is None or not quantity(text)[1]:  # type: ignore[index]
             raise ArgumentError(f"{name} = {ends!r}: write two values with units, such as {'5kB' if unit == 'byte' else '1Mbit/s'}")
-    bounds = si(low), si(high)
+    bounds = float(si(low) or 0), float(si(high) or 0)
     if not 0 < bounds[0] < bounds[1]:
         raise ArgumentError(f"{name} = {ends!r}: the first value must be above 0 and below the second")
     return bounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -29,7 +29,7 @@ def default_scenario() -> Network:
     return net.flow("second", "s1", "d1", tcp="external")
 
 
-class FlowsEnv(ParallelEnv[str, Array, Array]):
+class FlowsEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
     """Several flows; an agent for each sets its congestion window and pacing rate at each step.
 
     Agents are named like their flows: those in `flows`, or all with the control `external`. The other arguments, the observations and the
@@ -42,7 +42,7 @@ class FlowsEnv(ParallelEnv[str, Array, Array]):
     ['first', 'second']
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"name": "fairlane_flows_v0", "render_modes": [], "is_parallelizable": True}
+    metadata: dict[str, Any] = {"name": "fairlane_flows_v0", "render_modes": [], "is_parallelizable": True}  # noqa: RUF012
 
     def __init__(
         self,

@@ -82,8 +82,8 @@ class WorstSpec:
         """Returns the path with a jitter of at most the delay, as the engine wants it, one schedule of rates, and bursts of at most half of
         the link."""
         out = dict(candidate)
-        for c in [c for c in self.changes if isinstance(c, Rates) and c.name in out][1:]:
-            del out[c.name]
+        for second in [c.name for c in self.changes if isinstance(c, Rates) and c.name in out][1:]:
+            del out[second]
         for c in self.changes:
             if isinstance(c, Cross) and c.name in out:
                 out[c.name] = c.timing(out[c.name])
