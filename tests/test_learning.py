@@ -75,7 +75,7 @@ def test_every_number_has_a_unit():
     assert all(q.about and q.unit in ("bit/s", "s", "1", "byte") for q in OBSERVED)
     env = FlowEnv(line())
     # From one segment to four bandwidth-delay products; a hundredth to twice the link.
-    assert env.action_space.low.tolist() == pytest.approx([1448, 1e5], rel=0.01)
+    assert env.action_space.low.tolist() == pytest.approx([1460, 1e5])
     assert env.action_space.high.tolist() == pytest.approx([4 * 10e6 * 0.04 / 8, 2e7])
     assert FlowEnv(line(), window=("3kB", "30kB")).action_space.low[0] == 3000
 
@@ -112,22 +112,22 @@ def test_values_vary_from_episode_to_episode():
 
 def test_a_window_gives_its_bytes_in_each_round_trip():
     """The throughput of a window below the bandwidth-delay product is window / RTT."""
-    env = FlowEnv(line(), step="200ms", actions=["window"])
+    env = FlowEnv(line("3s"), step="1s", actions=["window"])
     env.reset(seed=1)
-    for _ in range(5):
-        seen = env.step(act(14480))[0]
-    assert seen[AT["window"]] == 14480
-    assert seen[AT["rtt"]] == pytest.approx(0.0412, rel=0.1)
-    assert seen[AT["acked_rate"]] == pytest.approx(8 * 14480 / seen[AT["rtt"]], rel=0.05)
+    for _ in range(3):
+        seen = env.step(act(14600))[0]
+    assert seen[AT["window"]] == 14600
+    assert seen[AT["rtt"]] == pytest.approx(0.0425, rel=0.05)
+    assert seen[AT["acked_rate"]] == pytest.approx(8 * 14600 / seen[AT["rtt"]], rel=0.05)
 
 
 def test_a_pacing_rate_is_the_rate_of_the_payload():
-    env = FlowEnv(line(), step="100ms")
+    env = FlowEnv(line("8s"), step="1s")
     env.reset(seed=1)
-    for rate in (1e6, 4e6, 0.2e6, 8e6):
-        for _ in range(4):
+    for rate in (1e6, 4e6, 0.5e6, 8e6):
+        for _ in range(2):
             seen = env.step(act(200_000, rate))[0]
-        assert seen[AT["acked_rate"]] == pytest.approx(rate, rel=0.15), rate
+        assert seen[AT["acked_rate"]] == pytest.approx(rate, rel=0.05), rate
         assert seen[AT["pacing_rate"]] == rate
 
 

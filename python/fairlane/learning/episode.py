@@ -132,7 +132,7 @@ class Episodes:
         self.values = dict(values)
         """Values of this episode by path."""
         self.simulation = Simulation(core)
-        self._run, self._end = core, core.end
+        self._run, self._end, self._seed = core, core.end, seed
         self._now = 0
         names = core.flow_names()
         self._paths = core.set_agents([names.index(name) for name in self.flows])
@@ -142,15 +142,22 @@ class Episodes:
 
     def step(self, actions: Sequence[Array]) -> tuple[NDArray[np.float64], bool]:
         """Sets the actions and advances by a step; returns the observation of each flow, and true at the end of the run."""
+        sets = [self._sets(a.tolist(), kept) for a, kept in zip(actions, self._kept, strict=True)]
+        return np.frombuffer(self._advanced(sets)).reshape(len(self.flows), -1), self._now >= self._end
+
+    def step_one(self, action: Array) -> tuple[NDArray[np.float64], bool]:
+        """Does what `step` does, for one flow, in less time."""
+        return np.frombuffer(self._advanced([self._sets(action.tolist(), self._kept[0])])), self._now >= self._end
+
+    def _advanced(self, sets: list[tuple[float, float]]) -> bytes:
         if self._now >= self._end:
             raise ArgumentError("the episode is over: call reset")
         self._now = min(self._now + self._step, self._end)
-        seen = self._run.step([self._sets(a.tolist(), kept) for a, kept in zip(actions, self._kept, strict=True)], self._now)
-        return np.frombuffer(seen).reshape(len(self.flows), -1), self._now >= self._end
+        return self._run.step(sets, self._now)
 
     def info(self) -> dict[str, Any]:
         """Returns time, seed and varied values of the episode."""
-        return {"time": self._now / 1e12, "seed": self.simulation.seed, "values": self.values}
+        return {"time": self._now / 1e12, "seed": self._seed, "values": dict(self.values)}
 
 
 def _network(scenario: Scenario | None) -> Network:

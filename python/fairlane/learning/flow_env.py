@@ -77,5 +77,5 @@ class FlowEnv(gymnasium.Env[Array, Array]):
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Sets window and rate, and advances by a step."""
-        seen, over = self._episodes.step([action])
-        return seen[0].astype(np.float32), self.reward(seen[0].tolist(), self.capacity), False, over, self._episodes.info()
+        seen, over = self._episodes.step_one(action)
+        return seen.astype(np.float32), self.reward(seen.tolist(), self.capacity), False, over, self._episodes.info()

@@ -90,8 +90,8 @@ class FlowsEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
         own = int(self._random.integers(SEEDS)) if seed is None else seed
         seen = self._episodes.begin(own, self._random).astype(np.float32)
         self.agents = list(self.possible_agents)
-        info = self._episodes.info()
-        return dict(zip(self.agents, seen, strict=True)), {name: dict(info) for name in self.agents}
+
+        return dict(zip(self.agents, seen, strict=True)), {name: self._episodes.info() for name in self.agents}
 
     def step(
         self, actions: dict[str, Array]
@@ -102,10 +102,10 @@ class FlowsEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]
         if not self.agents:
             return {}, {}, {}, {}, {}
         seen, over = self._episodes.step([actions[name] for name in self.agents])
-        names, info = self.agents, self._episodes.info()
+        names = self.agents
         if over:
             self.agents = []
         capacity = self._episodes.capacity
         rewards = {name: self.reward(row, c) for name, row, c in zip(names, seen.tolist(), capacity, strict=True)}
         observed = dict(zip(names, seen.astype(np.float32), strict=True))
-        return observed, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), {name: dict(info) for name in names}
+        return observed, rewards, dict.fromkeys(names, False), dict.fromkeys(names, over), {name: self._episodes.info() for name in names}

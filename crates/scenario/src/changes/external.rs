@@ -33,12 +33,12 @@ pub(super) fn alike(a: &Group, b: &Group) -> bool {
     if a == b {
         return true;
     }
-    let (Some(old), Some(_)) = (of(a), of(b)) else { return false };
-    let mut b = b.clone();
-    if let Transport::Tcp(p, _) = &mut b.transport {
-        p.cc = CcParams::External(old.clone());
-    }
-    *a == b
+    let (Some(_), Some(_), Transport::Tcp(old, _), Transport::Tcp(new, _)) = (of(a), of(b), &a.transport, &b.transport) else {
+        return false;
+    };
+    let mut like = new.clone();
+    like.cc = old.cc.clone();
+    like == *old && *a == Group { transport: a.transport.clone(), ..b.clone() }
 }
 
 /// Sets the windows and rates that differ between two states.
