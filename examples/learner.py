@@ -1,6 +1,6 @@
 """A learner: CMA-ES finds a policy that sets the pacing rate of a flow from what its sender measures.
 
-`python examples/learner.py [PICTURE]` learns in about half a minute, and draws the policy on a path that it was not trained on.
+`python examples/learner.py [PICTURE]` learns in about ten seconds of CPU, and draws the policy on a path that it was not trained on.
 
 The policy is linear: the logarithm of the rate changes in each step by the weighted sum of a constant, the relative queueing delay, the
 share that was sent again, and the share of the rate that was delivered. Needs `pip install 'fairlane[rl]' cmaes`.
