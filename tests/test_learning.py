@@ -97,7 +97,7 @@ def test_an_episode_is_a_scenario(tmp_path):
     file = tmp_path / "episode.json"
     file.write_text(json.dumps({k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")}))
     assert len(result.scenario["at"]) == 60
-    assert fl.run(file, seeds=[7]).fingerprints == (env.simulation.fingerprint,)
+    assert fl.run(file, seeds=[7]).fingerprints == [env.simulation.fingerprint]
 
 
 def test_values_vary_from_episode_to_episode():
