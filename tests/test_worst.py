@@ -282,6 +282,15 @@ def test_bursts_are_at_most_half_of_the_link():
     assert (sets["rate"], sets["on"], sets["off"]) == ("5Mbit/s", "100ms", "900ms")
 
 
+def test_bursts_are_at_most_half_of_a_slower_path():
+    search = fl.WorstPaths(tcp="cubic", may="rate,cross,square")
+    for path in ({"rate": (5_000_000,)}, {"square": (2_500_000, 7_500_000, 500_000)}):
+        made = search.spec.plausible({**path, "cross": (14_000_000, 160_000, 500_000)})
+        rate, burst, period = made["cross"]
+        assert rate * burst / period <= 2.5e6
+        assert search.spec.capacity.of(made) == pytest.approx(5e6 - rate * burst / period)
+
+
 def test_losses_in_bursts_have_the_mean_lengths_that_are_said():
     """Gilbert (1960): the states last 1/p and 1/r packets on average."""
     sets = Bursts("bursts", (), link="line").sets((4, 1000))

@@ -252,10 +252,10 @@ class Cross(Change):
     """Rate of the link, bit/s, of which the bursts take half or less on average."""
     flow: str = "cross"
 
-    def timing(self, state: State) -> tuple[int, int, int]:
-        """Returns rate, length and period, which is long enough for the mean rate."""
+    def timing(self, state: State, capacity: int | None = None) -> tuple[int, int, int]:
+        """Returns rate, length and period, which is long enough for half of the capacity (default: the rate of the scenario's link)."""
         rate, burst, period = state
-        least = -(-rate * burst * 2 // self.capacity)
+        least = -(-rate * burst * 2 // (capacity or self.capacity))
         return rate, burst, max(period, burst + 1000, -(-least // 1000) * 1000)
 
     def mean(self, state: State) -> float:

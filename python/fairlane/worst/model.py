@@ -86,7 +86,9 @@ class WorstSpec:
             del out[second]
         for c in self.changes:
             if isinstance(c, Cross) and c.name in out:
-                out[c.name] = c.timing(out[c.name])
+                # A path whose link is slower leaves less to the bursts.
+                mean = self.capacity.of({name: state for name, state in out.items() if name != c.name})
+                out[c.name] = c.timing(out[c.name], min(c.capacity, int(mean)))
             if isinstance(c, Value) and c.inner == "width" and c.name in out:
                 delay = next((d for d in self.changes if isinstance(d, Value) and d.path == c.path.removesuffix("jitter") + "delay"), None)
                 if delay is not None and delay.name in out:
