@@ -58,7 +58,7 @@ def test_jitter_of_one_path_starves_one_of_two_vegas_flows():
     assert list(found.shrunk.candidate) == ["jitter"] and found.shrunk.candidate["jitter"][0] <= 40_000
     # 1 - Jain's index of two flows: 0.2 is a ratio of three.
     assert found.own.low > 0.2 and found.other.mean < 0.05
-    goodputs = [float(re.search(r"Goodput: ([\d.]+) Mbit/s", line)[1]) for line in found.limits[0][1][:2]]
+    goodputs = [_rate(re.search(r"Goodput: ([\d.]+) (\w+/s)", line).expand(r"\1\2")) for line in found.limits[0][1][:2]]
     assert goodputs[0] < goodputs[1] / 2  # the jitter is on the first flow's path
 
 

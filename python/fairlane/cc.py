@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from .base.spec import CcParams
 
 if TYPE_CHECKING:
-    from .settings import Automatic, Duration, Length
+    from .settings import Automatic, Duration, Length, Rate
 
 __all__ = [
     "Bbr",
@@ -16,6 +16,7 @@ __all__ = [
     "Bic",
     "Cubic",
     "Dctcp",
+    "External",
     "Fack",
     "Highspeed",
     "Htcp",
@@ -460,3 +461,17 @@ class Prague(CcParams):
     slow_start_rate: float | None = None
     """Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number, default
     2.0, 1 to 10)"""
+
+
+@dataclass(kw_only=True, repr=False)
+class External(CcParams):
+    """A window and a pacing rate that are set from outside while the connection
+    runs, for learners (Narayan et al. 2018).
+    """
+
+    _name: ClassVar[str] = "external"
+    window: Length | None = None
+    """Congestion window; it may change while the connection runs. (packets or bytes, default "10p", from 1p)"""
+    pacing_rate: Rate | None = None
+    """Pacing rate of the payload; it may change while the connection runs. 0bit/s: the window alone limits the sender. (rate, default
+    "0bit/s")"""
