@@ -70,7 +70,7 @@ impl Agent {
         let Some(end) = world.endpoint(ep) else { return };
         let view = end.view();
         let next = Counts { acked: view.acked, sent: view.data_bytes, resent: view.retransmit_bytes, rtts: (counted.n, counted.sum()) };
-        // The end of the warm-up, and a new connection, begin the counters anew.
+        // The end of the warm-up, and a new connection, begin the counters again.
         let differ = |new: u64, old: u64| if new < old { new } else { new - old };
         let (acked, sent) = (differ(next.acked, self.before.acked), differ(next.sent, self.before.sent));
         let resent = differ(next.resent, self.before.resent);
