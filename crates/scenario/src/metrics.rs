@@ -7,6 +7,7 @@ mod bottleneck;
 mod group;
 mod measure;
 mod quality;
+mod responsiveness;
 
 pub use bottleneck::jain;
 pub use group::{GroupSubject, Pooled};
@@ -156,6 +157,9 @@ pub struct NetworkSubject {
     timeouts: f64,
     completed: f64,
     delay: Summary,
+    /// Times of all transactions, and round-trip times of the flows without transactions.
+    foreign: Summary,
+    own: Summary,
 }
 
 const S: f64 = PS_PER_SEC as f64;
@@ -271,6 +275,8 @@ metrics! { FLOW_METRICS: FlowSubject {
     "transaction_time_p50" ["s"] all "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
     "transaction_time_p95" ["s"] all "95th percentile of the transaction times", "Time that 5 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.95));
     "transaction_time_p99" ["s"] all "99th percentile of the transaction times", "Time that 1 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.99));
+    "rpm_foreign" ["RPM"] all "60 s / (mean of the shortest 95 % of the transaction times)", "Responsiveness under load for foreign probes, in round trips per minute: transactions on connections of their own, such as `request_response` with short answers. NaN without transactions.", "draft-ietf-ippm-responsiveness-09 (Foreign_Responsiveness)" => |s| responsiveness::foreign(s);
+    "rpm_self" ["RPM"] all "60 s / (mean of the shortest 95 % of the values that `rtt_mean` averages)", "Responsiveness under load for self probes, in round trips per minute: on the connection that loads the path. NaN for a flow with transactions, and over UDP.", "draft-ietf-ippm-responsiveness-09 (Loaded_Responsiveness)" => |s| responsiveness::own(s);
     "r_factor" ["1" rating] mean "93.2 - Id(mouth_to_ear_delay) - Ie,eff(lost + discarded), at least 0", "Transmission rating of a `voip` call over UDP by the E-model with its default values, random loss and no advantage; above 80 users are satisfied, below 60 nearly all are not. NaN for other flows, and for codecs without values in G.113 Appendix I (Opus, the lower rate of G.723.1).", "ITU-T G.107 (06/2015) clause 7; G.113 Appendix I" => |s| s.voice.rating();
     "mos" ["1" opinion] mean "1 + 0.035 R + R (R - 60) (100 - R) 7e-6 of R = `r_factor`, at least 1", "Mean opinion score in a conversation (MOS-CQE), 1 bad to 4.5, estimated from delay, jitter and loss of a `voip` call; NaN where `r_factor` is.", "ITU-T G.107 (06/2015) Annex B" => |s| s.voice.mos();
     "mouth_to_ear_delay" ["s"] mean "speech in a packet + look-ahead of the codec + shortest delay of the network + delay of the de-jitter buffer", "Delay at which the packets of a call are played. The buffer has the delay between `jitter_buffer_min` and `jitter_buffer_max` that gives the highest `r_factor`; NaN where that is.", "ITU-T G.107 (06/2015) clause 7.4 (Ta); G.114" => |s| s.voice.delay();
@@ -369,6 +375,7 @@ metrics! { NETWORK_METRICS: NetworkSubject {
     "retransmits" ["packets"] "sum over flows", "Retransmissions.", "RFC 5166 section 2.1.2" => |s| s.retransmits;
     "timeouts" ["count"] "sum over flows", "Retransmission timeouts.", "RFC 6298" => |s| s.timeouts;
     "completed" ["count"] "number of flows whose last byte was delivered", "Finished flows.", "RFC 5166 section 2.1.1" => |s| s.completed;
+    "rpm" ["RPM"] "(`rpm_foreign` over all transactions + `rpm_self` over all flows without transactions) / 2", "Responsiveness under load, in round trips per minute: foreign and self probes count alike. NaN unless there are both.", "draft-ietf-ippm-responsiveness-09 (Responsiveness)" => |s| (responsiveness::rpm(&s.foreign) + responsiveness::rpm(&s.own)) / 2.0;
 }}
 
 /// All definitions as data, for `fairlane explain`, the reference page and the units of columns.

@@ -34,7 +34,7 @@ from .recording import calls, capture, recorded
 from .seeds import seed_options
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "bench-growth", "bench-against", "claims-file", "compare", "draw", "export", "paper-file",
+    "scenario", "run", "bench", "bench-queues", "bench-growth", "bench-against", "card", "card-file", "claims-file", "compare", "draw", "export", "paper-file",
     "plot", "query", "report", "top", "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
     "worst",
 ]  # fmt: skip
@@ -81,6 +81,7 @@ Exit code:
 _ELSEWHERE = {
     **{
         "bench": "bench",
+        "card": "card",
         "compare": "queues",
         "draw": "draw",
         "new": "new",

@@ -29,7 +29,7 @@ _FILES = {
 }
 """The files of `fairlane/scenarios/new`: what they are, and the commands to use them."""
 _LESSON = ("scenario.toml", "README.md")
-_ORDER = ("home", "lan", "wan", "datacentre", "study", "tune", "lesson", "paper", "network")
+_ORDER = ("home", "lan", "wan", "datacentre", "study", "tune", "lesson", "card", "paper", "network")
 
 
 class Templates(Commands):
@@ -127,6 +127,17 @@ def lesson(folder: str) -> None:
     emit(
         "\n".join([f"wrote {', '.join(wrote)}", "", f"  fairlane top {shown}/scenario.toml", f"  fairlane run {shown}/scenario.toml --why"])
     )
+
+
+@new.command()
+@click.argument("key")
+def card(key: str) -> None:
+    """Question of a report card: writes the folder KEY for `fairlane card`; see docs/guides/report-cards.md."""
+    need("study")
+    from ..cards.template import new_question
+
+    folder = new_question(key)
+    emit("\n".join([*(str(p) for p in sorted(folder.iterdir())), f"\nfairlane card queue codel --question {key} --only {key}"]))
 
 
 @new.command()

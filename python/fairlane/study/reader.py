@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .. import _core
@@ -65,13 +66,17 @@ def read_text(
     sets: Sets = (),
     seeds: int | str | Iterable[int] | None = None,
     plugins: Iterable[str] = (),
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> StudySpec:
-    """Reads a study from the text of a file called `name`; see `read_study`."""
-    tree = _checked(text, name, form)
+    """Reads a study from the text of a file called `name`; see `read_study`.
+
+    `more`: JSON Schema of other keys at the top of the file, which are checked with those of the study, and left to the caller.
+    """
+    tree = _checked(text, name, form, more)
     return _Study(tree, Troubles(text, name, form), list(sets), seeds, list(plugins)).spec()
 
 
-def _checked(text: str, name: str, form: str) -> dict[str, Any]:
+def _checked(text: str, name: str, form: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """The tree of a study file that fits the schema."""
     if not text.strip():
         raise _core.remarks(
@@ -88,6 +93,8 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
         raise _core.remarks(text, name, form, [([], False, "remark", "this is a scenario, not a study of one", advice)])
     exact = json.loads(json.dumps(schema()))
     properties = exact["properties"]
+    properties |= more.get("properties", {})
+    exact["required"] += more.get("required", [])
     if isinstance(tree.get("factors"), dict):
         properties["factors"] = _shape(tree["factors"])
     if isinstance(tree.get("open"), dict):

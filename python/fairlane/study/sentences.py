@@ -73,7 +73,7 @@ def read_claims(
         if not str(table["statement"]).strip():
             troubles.add((*place, "statement"), "a claim says something", "write the sentence that the check decides")
         if sound:
-            for message, help in _faults(str(table["check"]), labels, factors, settings):
+            for message, help in faults(str(table["check"]), labels, factors, settings):
                 troubles.add((*place, "check"), message, help)
         out.append(Claim(id, str(table["statement"]).strip(), str(table["check"]), (*place, "check")))
     return tuple(out)
@@ -82,8 +82,8 @@ def read_claims(
 _WORDS = "a check compares values such as v('METRIC', FACTOR='LEVEL'): see docs/reference/studies.md"
 
 
-def _faults(text: str, metrics: list[str], factors: Sequence[Factor], settings: Settings | None) -> list[tuple[str, str]]:
-    """Yields the faults of a check, each with a suggestion."""
+def faults(text: str, metrics: list[str], factors: Sequence[Factor], settings: Settings | None) -> list[tuple[str, str]]:
+    """Returns the faults of a check over these metrics, each with a suggestion."""
     try:
         check = Check(text)
     except BadCheck as e:

@@ -167,10 +167,16 @@ pub fn measure<P: Components, H: EventQueue>(
     for i in reported.iter().copied().filter(|&i| is_tcp[i as usize]) {
         world.passed(EpId::sender(FlowId(i))).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
-    let mut delay = Summary::default();
+    let [mut delay, mut foreign, mut own] = [Summary::default(), Summary::default(), Summary::default()];
     let all = || (0..world.flow_count() as u32).filter_map(|i| world.flow(FlowId(i)));
     if !of_network.is_empty() {
-        all().map(|f| &f.counters).chain(world.sums().iter().map(|s| &s.counters)).for_each(|c| delay.merge(&c.delay));
+        for c in all().map(|f| &f.counters).chain(world.sums().iter().map(|s| &s.counters)) {
+            delay.merge(&c.delay);
+            match c.transactions.as_deref() {
+                Some(times) => foreign.merge(times),
+                None => own.merge(&c.rtt),
+            }
+        }
     }
     let completed = all().filter(|f| f.completed != Time::MAX).count() as u64 + world.sums().iter().map(|s| s.completion.n).sum::<u64>();
     let radios = if world.channels().is_empty() || of_stations.is_empty() {
@@ -207,6 +213,8 @@ pub fn measure<P: Components, H: EventQueue>(
         timeouts,
         completed: completed as f64,
         delay,
+        foreign,
+        own,
         goodputs,
     };
     Measured { flows, groups, links, network: columns(&of_network, std::iter::once(network)) }

@@ -1,0 +1,222 @@
+"""`Card`: the questions of a kind, asked of one subject and answered; replications are added until a verdict is sure."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..base.files import save_bytes
+from ..base.format import quantity
+from ..base.outputs import kept_text
+from ..claims import BadCheck, Check, NoData, Tables
+from ..errors import FairlaneError, FolderError
+from ..runs.selection import unit_of, within_of
+from ..stats import Interval, interval
+from ..study import Study, StudyResult
+from ..study.executors import WorkerPool, choose
+from ..study.labels import level
+from .judge import ROUNDS, WORDS, Answer, Numbers, judged, sentence
+from .question import Question
+from .subject import Subject
+
+CardProgress = Callable[[int, int, str, int], object]
+"""Called with the number of answered questions, that of all, the key of the present one, and the runs so far."""
+HEAD = "card.json"
+RUNS = "runs"
+"""Folder of the runs of all questions, which share those that are the same."""
+_NOTHING = Interval(None, None, None, None, 0)
+
+
+@dataclass(frozen=True)
+class Card:
+    """The answers about one subject."""
+
+    subject: Subject
+    answers: tuple[Answer, ...]
+    quick: bool = False
+    plugins: tuple[str, ...] = ()
+
+    def count(self, verdict: str) -> int:
+        """Returns the number of answers with a verdict."""
+        return sum(a.verdict == verdict for a in self.answers)
+
+    @property
+    def summary(self) -> str:
+        """The numbers of verdicts in words."""
+        return ", ".join(f"{self.count(w)} {w}" for w in WORDS if self.count(w))
+
+    @property
+    def runs(self) -> int:
+        """Number of simulations."""
+        return sum(a.runs for a in self.answers)
+
+    def answer(self, key: str) -> Answer:
+        """Returns the answer to a question; raises `UnknownNameError`."""
+        from ..errors import suggest
+
+        for a in self.answers:
+            if a.key == key:
+                return a
+        raise suggest(key, [a.key for a in self.answers], "question of this card")
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane card --json` prints."""
+        from .document import card_document
+
+        return card_document([self])
+
+    def page(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """Returns an HTML page that opens offline; `path`: also writes it, and replaces an existing file only with `force`."""
+        from .page import page
+
+        return kept_text(lambda: page([self]), path, force=force)
+
+    def __str__(self) -> str:
+        from ..look.sheet import plain
+        from .terminal import report
+
+        return plain(*report([self]))
+
+    def __repr__(self) -> str:
+        return f"Card({self.subject.title}: {self.summary})"
+
+
+def answer_questions(
+    subject: Subject,
+    asked: Sequence[Question],
+    folder: str | PathLike[str] | None = None,
+    *,
+    quick: bool = False,
+    plugins: Iterable[str] = (),
+    pool: WorkerPool | None = None,
+    progress: CardProgress | None = None,
+) -> Card:
+    """Answers questions about a subject. Runs are kept in `folder`, and those that are there are not repeated.
+
+    All questions are read before anything runs. `quick`: five replications and no more.
+    """
+    if folder is None:
+        with TemporaryDirectory(prefix="fairlane-card-") as temporary:
+            return answer_questions(subject, asked, temporary, quick=quick, plugins=plugins, pool=pool, progress=progress)
+    place, files = _opened(Path(folder), subject), tuple(plugins)
+    workers = pool or choose()
+    studies = [(q, None if q.left_out or q.measure else Study(q.study(subject, files))) for q in asked]
+    for _, study in studies:
+        if study is not None:
+            study.plan()
+    answers: list[Answer] = []
+    for i, (question, study) in enumerate(studies):
+        done = sum(a.runs for a in answers)
+
+        def told(runs: int, i: int = i, key: str = question.key, done: int = done) -> None:
+            if progress is not None:
+                progress(i, len(studies), key, done + runs)
+
+        told(0)
+        answers.append(_answered(question, subject, study, place, workers, ROUNDS[:1] if quick else ROUNDS, told))
+    return Card(subject, tuple(answers), quick, files)
+
+
+def _opened(folder: Path, subject: Subject) -> Path:
+    """Returns the folder of a card; raises `FolderError` if it holds something else."""
+    head = {"card": subject.kind, "subject": subject.value, "queue": subject.queue.value if subject.queue else None}
+    file = folder / HEAD
+    if folder.exists():
+        if not folder.is_dir():
+            raise FolderError(f"{folder} is a file, not a folder: choose another name with --out")
+        try:
+            known = json.loads(file.read_text("utf-8")) if file.is_file() else None
+        except (OSError, ValueError):
+            known = None
+        if known != head and (known is not None or any(folder.iterdir())):
+            what = "the card of another subject" if known is not None else "other files"
+            raise FolderError(f"{folder} holds {what}: choose another folder with --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        save_bytes(file, (json.dumps(head, indent=1) + "\n").encode())
+    return folder
+
+
+def _answered(
+    question: Question,
+    subject: Subject,
+    study: Study | None,
+    folder: Path,
+    workers: WorkerPool,
+    rounds: Sequence[int],
+    progress: Callable[[int], object],
+) -> Answer:
+    began = time.monotonic()
+    if question.left_out:
+        return Answer(question, "not applicable", _NOTHING, question.left_out)
+    if study is None:
+        return replace(_measured(question, subject), seconds=time.monotonic() - began)
+    seeds: list[int] = []
+    answer, result = Answer(question, "not applicable", _NOTHING, ""), None
+    for n in rounds:
+        seeds = list(range(1, n + 1))
+        ran = len(study.plan().combinations) * n
+        result = Study(replace(study.spec, seeds=tuple(seeds), keep="selected")).run(folder / RUNS, pool=workers)
+        progress(ran)
+        answer, decided = _judged(question, result, seeds, len(rounds))
+        if decided:
+            break
+    assert result is not None
+    heads, rows = _table(result)
+    return replace(answer, heads=heads, rows=rows, seconds=time.monotonic() - began, runs=result.index.height)
+
+
+def _judged(question: Question, result: StudyResult, seeds: Sequence[int], looks: int) -> tuple[Answer, bool]:
+    """Returns the answer from the runs so far, and true if no more are needed."""
+    if result.failures.height:
+        error = str(result.failures["error"][0]).splitlines()[0]
+        return Answer(question, "fail", _NOTHING, f"{result.failures.height} of {result.index.height} runs failed: {error}"), True
+    numbers = Numbers(result, seeds)
+    if not numbers.applies(question):
+        return Answer(question, "not applicable", _NOTHING, question.otherwise), True
+    try:
+        values = numbers.of(question.check())
+    except NoData:
+        return Answer(question, "not applicable", _NOTHING, "a value that the claim reads is missing"), True
+    except BadCheck as e:
+        return Answer(question, "fail", _NOTHING, f"the number does not exist: {e}"), True
+    word, iv, decided = judged(values, question, looks)
+    return Answer(question, word, iv, sentence(word, iv, question, decided), tuple(values)), decided
+
+
+def _table(result: StudyResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Returns the means of all metrics at each combination."""
+    spec = result.spec
+    rows = []
+    for c in result.combinations:
+        cells = [level(f, c.labels[f.name]) for f in spec.factors]
+        for s in spec.metrics:
+            values = list(result.per_seed(s.label, c).values())
+            cells.append(quantity(interval(values, within=within_of(s), unit=unit_of(s)), unit_of(s)))
+        rows.append(tuple(cells))
+    return (*result.factors, *result.metrics), tuple(rows)
+
+
+def _measured(question: Question, subject: Subject) -> Answer:
+    """Measures the cost of a queue on this machine."""
+    from ..bench.queues import run_queues
+
+    if subject.kind != "queue" or subject.value[subject.name]:
+        return Answer(question, "not applicable", _NOTHING, "the cost is measured with default parameters")
+    try:
+        rows = run_queues([subject.name], packets=300_000, repeat=3, hops=False)["queues"]
+    except FairlaneError:
+        rows = [{}]
+    if rows[-1].get("ns") is None:
+        return Answer(question, "not applicable", _NOTHING, "the queue cannot be measured alone: it needs parameters, or is a plug-in")
+    tables = Tables({"ns": [{"value": repr(float(rows[-1]["ns"]))}], "droptail_ns": [{"value": repr(float(rows[0]["ns"]))}]})
+    value = Check(f"({question.number}) {question.sign} {question.bound!r}").comparisons(tables)[-1].left
+    word, iv, decided = judged([value, value, value], question, 1)
+    text = f"{sentence(word, iv, question, decided)}; measured here, {rows[-1]['ns']:.0f} ns a packet"
+    return Answer(question, word, iv, text, (value,))

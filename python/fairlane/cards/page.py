@@ -1,0 +1,52 @@
+"""The page of report cards: one HTML file without any link to the network, for the appendix of a draft."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..base.format import number
+from ..look.rerun import Rerun, code_warning
+from ..look.templates import render
+from .judge import ROUNDS, WORDS
+from .subject import KINDS
+
+if TYPE_CHECKING:
+    from .card import Card
+
+
+def page(cards: Sequence[Card], command: str = "") -> str:
+    """Returns the page as text; `command`: the command line that made it."""
+    from .. import _core
+
+    first = cards[0]
+    csv = (
+        ["question", "section", "subject", "verdict", "number", "low", "high", "n", "bound", "unit"],
+        [
+            [a.key, a.question.section, c.subject.title, a.verdict, *(number(x, 6) for x in (a.interval.mean, a.interval.low, a.interval.high)),
+             a.interval.n, a.question.bound, a.question.unit]
+            for c in cards
+            for a in c.answers
+        ],
+    )  # fmt: skip
+    facts = [
+        ("replications", f"{ROUNDS[0]}" if first.quick else f"{ROUNDS[0]}, and up to {ROUNDS[-1]} where the verdict is open"),
+        ("simulations", str(sum(c.runs for c in cards))),
+        ("fairlane", _core.version()),
+    ]
+    again = Rerun("", command or _command(cards), "", "", None, facts, "", code_warning(first.plugins))
+    return render(
+        "cards/page.html.j2", cards=cards, first=first, words=WORDS, kinds=KINDS, csv=csv, again=again, version=_core.version(),
+        css={"pass": "holds", "concern": "depends", "fail": "fails", "not applicable": "no-data"},
+    )  # fmt: skip
+
+
+def _command(cards: Sequence[Card]) -> str:
+    first = cards[0]
+    words = ["fairlane", "card", first.subject.kind, first.subject.label]
+    words += ["--queue", first.subject.queue.label] if first.subject.queue else []
+    words += ["--against", ",".join(c.subject.label for c in cards[1:])] if len(cards) > 1 else []
+    words += ["--quick"] if first.quick else []
+    words += [w for p in first.plugins for w in ("--plugin", p)]
+    return shlex.join(words)

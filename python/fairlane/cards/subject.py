@@ -1,0 +1,143 @@
+"""What a report card is about: a queue, a congestion control, or both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..base import toml
+from ..base.choices import Choice, choices, known
+from ..base.reference import built_in, registry
+from ..errors import FairlaneError
+
+KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S"}
+"""Kinds of report cards, and what each is about."""
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
+_STEPS = (0.5, 2.0)
+"""A parameter is varied to these multiples of its default."""
+_NOT_A_TUNING = {"limit"}
+"""Numbers that are not varied: the buffer, which has questions of its own."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A queue or a congestion control, with its text on the command line."""
+
+    kind: str
+    label: str
+    value: dict[str, Any]
+    """The table `{ NAME = { ... } }` of a scenario file."""
+    queue: Choice | None = None
+    """Queue of a card of L4S."""
+
+    @property
+    def name(self) -> str:
+        """Registered name."""
+        return next(iter(self.value))
+
+    @property
+    def title(self) -> str:
+        """Name on pages: with the queue, if there is one."""
+        return f"{self.label} with {self.queue.label}" if self.queue is not None else self.label
+
+    @property
+    def folder(self) -> str:
+        """Name of its folder."""
+        return re.sub(r"[^\w.-]+", "_", "-".join([self.kind, self.label, *([self.queue.label] if self.queue else [])])).strip("_")
+
+    def filled(self, text: str) -> str:
+        """Returns a question with the subject in place of the words "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
+
+        >>> subjects("queue", "red:ns2")[0].filled('queue = "QUEUE"')
+        'queue = { red = { preset = "ns2" } }'
+        """
+        if self.kind == "queue":
+            text = text.replace('"VARIANTS"', ", ".join(toml.value(v) for v in self.variants()))
+            text = text.replace('"QUEUE with ECN"', toml.value(self.marking))
+            return text.replace('"QUEUE"', toml.value(self.value))
+        text = text.replace('"CC"', toml.value(self.value))
+        return text if self.queue is None else text.replace('"QUEUE"', toml.value(self.queue.value))
+
+    @property
+    def marking(self) -> dict[str, Any]:
+        """The queue with `ecn = true`, if it has that parameter and none is given."""
+        own = self.value[self.name]
+        declared = self._parameters().get("ecn", {})
+        return {self.name: {**own, "ecn": True}} if declared.get("type") == "boolean" and "ecn" not in own else self.value
+
+    def _parameters(self) -> dict[str, Any]:
+        schema = next((e.get("schema") or {} for e in registry() if e["name"] == self.name and e["kind"] == "queue"), {})
+        found: dict[str, Any] = schema.get("properties", {})
+        return found
+
+    def variants(self) -> list[dict[str, Any]]:
+        """Returns the queue, and the queue with each number of its parameters at half and twice its default.
+
+        >>> [v["codel"] for v in subjects("queue", "codel")[0].variants()][:3]
+        [{}, {'target': '2500us'}, {'target': '10ms'}]
+        """
+        own = self.value[self.name]
+        found = [self.value]
+        for name, declared in self._parameters().items():
+            default = own.get(name, declared.get("default"))
+            if name not in _NOT_A_TUNING:
+                found += [{self.name: {**own, name: value}} for value in _around(default, declared)]
+        return found
+
+
+def _around(default: Any, declared: dict[str, Any]) -> list[Any]:
+    """Returns half and twice a default that is a number above zero, within its range."""
+    if isinstance(default, bool) or not default:
+        return []
+    if isinstance(default, (int, float)):
+        low, high = declared.get("minimum", 0), declared.get("maximum", float("inf"))
+        made = [type(default)(default * step) for step in _STEPS]
+        return [x for x in made if low <= x <= high and x != default and x > 0]
+    found = _NUMBER.fullmatch(default) if isinstance(default, str) else None
+    return [] if found is None or not found[2] else [x for step in _STEPS if (x := _scaled(float(found[1]) * step, found[2]))]
+
+
+_SMALLER = {"s": "ms", "ms": "us", "us": "ns"}
+
+
+def _scaled(number: float, unit: str) -> str:
+    """Returns a quantity with a whole number where its unit has a smaller one; "" if that is zero."""
+    while number != int(number) and unit in _SMALLER:
+        number, unit = number * 1000, _SMALLER[unit]
+    whole = int(number) if unit in ("p", "B") else number
+    return f"{whole:g}{unit}" if whole else ""
+
+
+def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
+    """Reads a list of queues, or of congestion controls, in the notation of the command line.
+
+    Raises `UnknownNameError` for a name that is not registered.
+    """
+    of = "queue" if kind == "queue" else "cc"
+    beside = choices(queue)[0] if queue else None
+    return [Subject(kind, c.label, c.value, beside) for c in choices(text, of)]
+
+
+def registered(kind: str) -> list[str]:
+    """Returns the names of the registry that get a card of a kind by themselves."""
+    of = "queue" if kind == "queue" else "cc"
+    return [e["name"] for e in built_in() if e["kind"] == of and e["name"] != "plugin"]
+
+
+def one(kind: str) -> Subject:
+    """Returns some subject of a kind, to read a question as it is."""
+    name = {"queue": "droptail", "cc": "cubic", "l4s": "prague"}[kind]
+    return subjects(kind, name, "dualpi2" if kind == "l4s" else "")[0]
+
+
+def plain_names(kind: str) -> Iterable[str]:
+    """Returns the names that a subject of a kind may have, aliases included."""
+    return known("queue" if kind == "queue" else "cc")
+
+
+def need_kind(kind: str) -> None:
+    """Raises an error for a kind that there is not."""
+    if kind not in KINDS:
+        raise FairlaneError(f"unknown kind of report card {kind!r}: known are {', '.join(KINDS)}")

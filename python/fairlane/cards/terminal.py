@@ -1,0 +1,55 @@
+"""Report cards on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..look.sheet import Sheet, Words
+from .subject import KINDS
+
+if TYPE_CHECKING:
+    from .card import Card
+    from .question import Question
+
+SHORT = {"pass": "pass", "concern": "concern", "fail": "fail", "not applicable": "n/a"}
+
+
+def head(card: Card) -> str:
+    """Returns the subject with its verdicts."""
+    return f"Report card of {card.subject.title} ({KINDS[card.subject.kind]}): {card.summary}; {card.runs} simulations"
+
+
+def table(cards: Sequence[Card]) -> Sheet:
+    """Returns the answers: one column for each subject if there are several."""
+    if len(cards) > 1:
+        heads = ["question", "section", "bound", *(c.subject.title for c in cards)]
+        rows = [
+            [a.key, a.question.section, a.limit, *(_cell(c, a.key) for c in cards)]
+            for a in cards[0].answers
+        ]  # fmt: skip
+        return Sheet(heads, rows, words=(1,))
+    rows = [[a.key, a.question.section, SHORT[a.verdict], a.shown, a.limit] for a in cards[0].answers]
+    return Sheet(["question", "section", "verdict", "number", "bound"], rows, words=(1,), styles={2: "bold"})
+
+
+def _cell(card: Card, key: str) -> str:
+    a = card.answer(key)
+    return f"{SHORT[a.verdict]} {a.shown}".strip()
+
+
+def report(cards: Sequence[Card]) -> list[Words | Sheet]:
+    """Returns the sections of the report."""
+    out: list[Words | Sheet] = [Words(head(c)) for c in cards]
+    out.append(table(cards))
+    if len(cards) == 1:
+        (card,) = cards
+        worst = [a for a in card.answers if a.verdict in ("fail", "concern")]
+        out += [Words(f"{a.verdict}: {a.question.question} {a.sentence} ({a.question.section}).") for a in worst]
+    return out
+
+
+def listing(asked: Sequence[Question]) -> Sheet:
+    """Returns the questions of a kind."""
+    rows = [[q.key, q.section, f"left out: {q.left_out}" if q.left_out else q.question] for q in asked]
+    return Sheet(["key", "section", "question"], rows, words=(1, 2))
