@@ -26,7 +26,7 @@ LAYERS = (
     ("runs", "linux", "script", "bench", "tcp"),
     ("watch",),
     ("comparison", "formats", "learning", "study"),
-    ("tuning", "worst"),
+    ("tuning", "worst", "cards"),
     ("papers", "reports"),
     ("cli",),
     ("__init__", "__main__"),

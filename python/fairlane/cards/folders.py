@@ -22,9 +22,7 @@ def _place(q: Question) -> tuple[list[tuple[int, str]], str]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", q.section)], q.key
 
 
-def questions(
-    kind: str, *, only: Iterable[str] = (), own: Sequence[str | PathLike[str]] = (), quick: bool = False
-) -> list[Question]:
+def questions(kind: str, *, only: Iterable[str] = (), own: Sequence[str | PathLike[str]] = (), quick: bool = False) -> list[Question]:
     """Returns the questions of a kind of card in the order of the sections that ask them, then `own` folders.
 
     `only`: their keys; `quick`: those of a quick card. Raises `UnknownNameError` for an unknown key.
@@ -35,7 +33,7 @@ def questions(
     for folder in own:
         question = read_question(folder, kind)
         if question.kind != kind:
-            raise FairlaneError(f"{folder} is a question for {question.kind}, not for {kind}: its card.toml says subject = {question.kind!r}")
+            raise FairlaneError(f"{folder} is a question for {question.kind}, not for {kind}: see `subject` in its card.toml")
         if any(q.key == question.key for q in found):
             raise FairlaneError(f"two questions are called {question.key!r}: rename the folder {folder}")
         found.append(question)

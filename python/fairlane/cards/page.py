@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..base.format import number
 from ..look.rerun import Rerun, code_warning
 from ..look.templates import render
 from .judge import ROUNDS, WORDS
@@ -24,8 +23,10 @@ def page(cards: Sequence[Card], command: str = "") -> str:
     csv = (
         ["question", "section", "subject", "verdict", "number", "low", "high", "n", "bound", "unit"],
         [
-            [a.key, a.question.section, c.subject.title, a.verdict, *(number(x, 6) for x in (a.interval.mean, a.interval.low, a.interval.high)),
-             a.interval.n, a.question.bound, a.question.unit]
+            [
+                a.key, a.question.section, c.subject.title, a.verdict, a.interval.mean, a.interval.low, a.interval.high, a.interval.n,
+                a.question.bound, a.question.unit,
+            ]
             for c in cards
             for a in c.answers
         ],

@@ -112,7 +112,7 @@ def parts_of(claim: str) -> tuple[str, str]:
 def read_question(folder: str | PathLike[str], kind: str = "") -> Question:
     """Reads the question in a folder; `kind`: that of the questions beside it, unless its file says `subject`.
 
-    Raises `ScenarioError` with line and column of everything that is wrong in the file itself; the scenario is checked when its study is made.
+    Raises `ScenarioError` with line and column of what is wrong in the file itself; `Question.study` checks the scenario.
     """
     place = Path(folder)
     file = place / FILE
@@ -136,7 +136,7 @@ def read_question(folder: str | PathLike[str], kind: str = "") -> Question:
         if "applies" in tree and "otherwise" not in tree:
             found.append((["applies"], True, "", "nothing says what it means that the condition is false", 'write otherwise = "REASON"'))
     if tree.get("tolerance", 0) < 0:
-        found.append((["tolerance"], False, "", "a tolerance is zero or above", "write how far beyond the bound is a concern, not a failure"))
+        found.append((["tolerance"], False, "", "a tolerance is zero or above", "write how far beyond the bound is only a concern"))
     if found:
         raise _core.remarks(text, name, form, found)
     own = {k: tree[k] for k in schema()["properties"] if k in tree and k not in ("subject", "section")}

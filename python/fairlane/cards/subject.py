@@ -48,7 +48,7 @@ class Subject:
         return re.sub(r"[^\w.-]+", "_", "-".join([self.kind, self.label, *([self.queue.label] if self.queue else [])])).strip("_")
 
     def filled(self, text: str) -> str:
-        """Returns a question with the subject in place of the words "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
+        """Returns a question with the subject in place of "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
 
         >>> subjects("queue", "red:ns2")[0].filled('queue = "QUEUE"')
         'queue = { red = { preset = "ns2" } }'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ _COMMON = (
     click.option("--only", metavar="LIST", default="", help="Keys of the questions to ask; `fairlane card list` has them."),
     click.option("--question", "own", multiple=True, metavar="DIR", help="Ask the question in a folder too (`fairlane new card KEY`)."),
     click.option("--quick", is_flag=True, help="Five replications, and only the questions that take little time."),
-    click.option("--page", metavar="FILE", help="Write the page to a file; - prints it."),
+    click.option("--page", metavar="FILE", help="Write the page to a file."),
     click.option("--force", is_flag=True, help="Replace an existing page."),
     click.option("-o", "--out", metavar="DIR", default="results/cards", show_default=True,
                  help="Folder of the runs, one folder for each subject. The same command resumes in it."),
@@ -94,7 +93,7 @@ def l4s(name: str, beside: str, **options: Any) -> None:
 
 @card.command(name="list")
 @click.argument("kind", required=False, default="")
-@click.option("--requirements", is_flag=True, help="List what the RFCs require, and the question that answers it or the reason it is left out.")
+@click.option("--requirements", is_flag=True, help="List what the RFCs ask, with the question that answers it or the reason why none does.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, requirements: bool, as_json: bool) -> None:
     """List the questions of the cards (KIND: queue, cc or l4s), or what the RFCs require."""
@@ -108,7 +107,12 @@ def list_(kind: str, requirements: bool, as_json: bool) -> None:
     kinds = [kind] if kind else list(KINDS)
     asked = {k: questions(k) for k in kinds}
     if as_json:
-        emit_json({k: [{"key": q.key, "section": q.section, "question": q.question, "left_out": q.left_out or None} for q in of] for k, of in asked.items()})
+        emit_json(
+            {
+                k: [{"key": q.key, "section": q.section, "question": q.question, "left_out": q.left_out or None} for q in of]
+                for k, of in asked.items()
+            }
+        )
         return
     from ..look.sheet import Words
 
@@ -139,7 +143,9 @@ def all_(kind: str, names: str, quick: bool, out: str, quiet: bool, **workers: A
         def begins(i: int, n: int, name: str) -> CardProgress | None:
             if line is None:
                 return None
-            return lambda done, all_of, key, runs: line(f"{name} ({i + 1}/{n}), {key} ({done + 1}/{all_of}), {time.monotonic() - began:.0f} s")
+            return lambda done, all_of, key, runs: line(
+                f"{name} ({i + 1}/{n}), {key} ({done + 1}/{all_of}), {time.monotonic() - began:.0f} s"
+            )
 
         try:
             overview = answer_all(kind, of, out, quick=quick, pool=choose(**workers), progress=begins)
@@ -169,6 +175,7 @@ def _run(
 ) -> None:
     need("study")
     need_workers(workers)
+    from ..base.files import save_bytes
     from ..base.outputs import new_file
     from ..cards import answer_questions, questions, subjects
     from ..cards.document import card_document
@@ -184,9 +191,7 @@ def _run(
     if len({s.label for s in found}) < len(found):
         raise ArgumentError("--against names a subject twice")
     asked = questions(kind, only=[k for k in only.split(",") if k], own=own, quick=quick)
-    if page == "-" and as_json:
-        raise ArgumentError("--page - and --json both print a document: choose one")
-    if page is not None and page != "-":
+    if page is not None:
         new_file(page, force=force)
     files, pool = [str(Path(p).resolve()) for p in plugins], choose(**workers)
     log, cards = current(), []
@@ -201,32 +206,27 @@ def _run(
         raise
     log.done()
     if page is not None:
-        _write(page_of(cards, _command()), page, force=force)
+        repeat = _command(kind, name, beside, {"against": against, "only": only, "question": own, "quick": quick, "plugin": plugins})
+        save_bytes(page, page_of(cards, repeat).encode(), new=not force)
     if as_json:
         emit_json(card_document(cards))
-    elif not quiet and page != "-":
+    elif not quiet:
         from ..cards.terminal import report
 
         emit(render(*report(cards)))
-    if page is not None and page != "-":
+    if page is not None:
         wrote([Path(page)], as_json=as_json, quiet=quiet)
 
 
-def _write(text: str, path: str, *, force: bool) -> None:
-    from ..base.files import save_bytes
-    from .output import emit_document
-
-    if path == "-":
-        emit_document(text, "html")
-        return
-    save_bytes(path, text.encode(), new=not force)
-
-
-def _command() -> str:
-    """Returns the command line."""
+def _command(kind: str, name: str, beside: str, options: dict[str, Any]) -> str:
+    """Returns the command line that makes the page."""
     import shlex
 
-    return shlex.join(["fairlane", *sys.argv[1:]])
+    words = ["fairlane", "card", kind, name, *(["--queue", beside] if beside else [])]
+    for option, value in options.items():
+        for x in value if isinstance(value, tuple) else [value]:
+            words += [] if x in ("", False) else [f"--{option}"] if x is True else [f"--{option}", x]
+    return shlex.join(words)
 
 
 @contextmanager
@@ -238,8 +238,8 @@ def _bar(names: list[str], *, quiet: bool) -> Iterator[Callable[[int], CardProgr
         def begins(i: int) -> CardProgress | None:
             if line is None:
                 return None
-            return lambda done, of, key, runs: line(f"{names[i]}: question {done + 1} of {of}, {key}; {runs} runs, {time.monotonic() - began:.0f} s")
+            return lambda done, of, key, runs: line(
+                f"{names[i]}: question {done + 1} of {of}, {key}; {runs} runs, {time.monotonic() - began:.0f} s"
+            )
 
         yield begins
-
-

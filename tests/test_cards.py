@@ -1,0 +1,272 @@
+"""Report cards: questions, verdicts, requirements, errors, and verdicts that are known from the literature."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import jsonschema
+import pytest
+
+from conftest import fairlane
+from fairlane.base.document import json_schema
+from fairlane.cards import answer_questions, questions, read_question, subjects
+from fairlane.cards.judge import ROUNDS, judged
+from fairlane.cards.overview import every
+from fairlane.cards.requirements import table
+from fairlane.cards.subject import KINDS, one, registered
+from fairlane.errors import FairlaneError, ScenarioError
+
+SECTIONS = {
+    "RFC 7928": ["5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "6.3", "7.2", "8.2.1", "8.2.2", "8.2.3", "8.2.4", "8.2.5", "8.2.6", "8.3",
+                 "9.1", "9.2", "10.2", "11.2", "12.2", "13"],
+    "RFC 9743": ["5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2", "6", "6.1", "6.2", "6.3",
+                 "6.4", *(f"7.{n}" for n in range(1, 12))],
+    "RFC 8867": [f"5.{n}" for n in range(1, 9)],
+}  # fmt: skip
+"""Sections that ask for something: RFC 7928 sections 5 to 13, RFC 9743 sections 5 to 7, RFC 8867 section 5."""
+
+
+def answered(kind, name, *keys, quick=True):
+    """The answers to a few questions, by key."""
+    (subject,) = subjects(kind, name, "dualpi2" if kind == "l4s" else "")
+    return {a.key: a for a in answer_questions(subject, questions(kind, only=keys), quick=quick).answers}
+
+
+# --- the questions -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_section_is_asked_or_left_out_with_a_reason():
+    asked = {q.key for kind in KINDS for q in questions(kind)}
+    for item in table():
+        assert bool(item.get("questions")) != bool(item.get("left_out")), item
+        assert set(item.get("questions", ())) <= asked, item
+    for document, sections in SECTIONS.items():
+        assert set(sections) <= {i["section"] for i in table() if i["document"] == document}, document
+    named = {key for item in table() for key in item.get("questions", ())}
+    assert named == asked
+
+
+def test_every_question_names_a_section_and_a_reason_and_can_be_planned():
+    """Each study resolves with its scenario, metrics and claim; nothing runs."""
+    for kind in KINDS:
+        for q in questions(kind):
+            assert re.search(r"RFC \d+ sections? \d|draft-ietf|PAM 2025", q.section), q.key
+            assert q.left_out or len(q.why) > 20, q.key
+            if not q.left_out and not q.measure:
+                assert q.study(one(kind)).metrics, q.key
+
+
+def test_a_new_entry_of_the_registry_has_a_card_by_itself():
+    from fairlane import _core
+
+    names = {e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"}
+    assert names - {"plugin"} == set(registered("queue")) == {s.name for s in every("queue")}
+
+
+def test_variants_are_half_and_twice_each_number():
+    (red,) = subjects("queue", "red{min=8p}")
+    made = [v["red"] for v in red.variants()]
+    assert made[0] == {"min": "8p"} and {"min": "4p"} in made and {"min": "16p"} in made
+    assert all(len(set(v.items()) ^ set(made[0].items())) <= 2 for v in made)
+
+
+# --- the verdict -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_sure_or_a_concern():
+    """The interval of Student's t for five values, in one look: mean ± 2.776 sd / sqrt(5)."""
+    q = next(q for q in questions("queue") if q.key == "tcp-friendly-delay")  # at most 50 ms, tolerance 50 ms
+    assert judged([40, 42, 44, 46, 48], q, 1)[0] == "pass"
+    assert judged([90, 92, 94, 96, 98], q, 1)[::2] == ("concern", True)
+    assert judged([130, 132, 134, 136, 138], q, 1)[0] == "fail"
+    word, iv, decided = judged([30, 40, 50, 60, 70], q, 1)
+    assert (word, decided) == ("concern", False)
+    assert iv.half_width == pytest.approx(2.776 * 15.811 / 5**0.5, rel=1e-3)
+    wide, narrow = (judged([40, 42, 44, 46, 48], q, looks)[1].half_width for looks in (3, 1))
+    assert wide > narrow  # Bonferroni: each look at 1 - 0.05 / 3
+
+
+def test_replications_are_added_until_the_verdict_is_sure(tmp_path):
+    """Two answers of one question: one is sure at once, one is not and gets all rounds; the runs are kept."""
+    folder = question(tmp_path, bound=1e9)
+    (codel,) = subjects("queue", "codel")
+    sure = answer_questions(codel, [read_question(folder)], tmp_path / "out").answers[0]
+    assert sure.interval.n == ROUNDS[0] and sure.verdict == "pass"
+    open_ = question(tmp_path, "open", bound=sure.interval.mean)
+    known = answer_questions(codel, [read_question(open_)], tmp_path / "out").answers[0]
+    assert known.interval.n == ROUNDS[-1] and known.verdict == "concern" and "do not decide" in known.sentence
+    assert known.values[: ROUNDS[0]] == sure.values
+
+
+def question(folder, key="mine", bound=20.0, **replaced):
+    """A small question in a folder of its own."""
+    text = f"""question = "How long do packets wait?"
+section = "RFC 7928 section 5.1"
+claim = "1000 * v('delay') <= bound"
+bound = {bound!r}
+why = "This is a test of the cards."
+
+[metrics]
+delay = "links.line.sojourn_p95"
+
+[scenario]
+duration = "2s"
+links.line = {{ from = "a", to = "b", rate = "2Mbit/s", delay = "5ms", queue = "QUEUE" }}
+flows.tcp = {{ from = "a", to = "b", spread = "300ms", tcp = "cubic" }}
+"""
+    for old, new in replaced.values():
+        assert old in text
+        text = text.replace(old, new)
+    (folder / key).mkdir()
+    (folder / key / "card.toml").write_text(text)
+    return folder / key
+
+
+def test_a_condition_that_is_false_is_not_applicable():
+    answers = answered("queue", "droptail", "ecn")
+    assert answers["ecn"].verdict == "not applicable" and "marks no packets" in answers["ecn"].sentence
+
+
+# --- the command -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("card")
+    question(place)
+    words = ("card", "queue", "codel", "--only", "mine", "--question", "mine", "--against", "droptail", "--quick", "--out", "o")
+    done = fairlane(*words, "--page", "c.html", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place, words, json.loads(done.stdout)
+
+
+def test_the_document_is_as_its_schema_says(made):
+    _, _, document = made
+    jsonschema.validate(document, json_schema("card"))
+    codel, droptail = (c["answers"][0] for c in document["cards"])
+    assert codel["number"] < droptail["number"] and codel["n"] == ROUNDS[0] == len(codel["values"])
+    assert codel["low"] <= codel["number"] <= codel["high"]
+
+
+def test_the_page_has_verdicts_bound_section_and_command(made):
+    page = (made[0] / "c.html").read_text()
+    assert "RFC 7928 section 5.1" in page and "≤ 20" in page and "This is a test of the cards." in page and "fairlane card queue" in page
+    assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", page)
+
+
+def test_it_resumes_and_refuses_other_folders(made, tmp_path):
+    place, words, document = made
+    shutil.copytree(place, tmp_path / "w")
+    again = fairlane(*words, "--json", cwd=tmp_path / "w")
+    assert json.loads(again.stdout) == document
+    refused = fairlane(*words, "--page", "c.html", cwd=tmp_path / "w")
+    assert refused.returncode == 2 and "c.html exists" in refused.stderr
+    (tmp_path / "w" / "o" / "queue-codel" / "card.json").write_text('{"card": "cc"}')
+    other = fairlane(*words, cwd=tmp_path / "w")
+    assert other.returncode == 2 and "holds the card of another subject" in other.stderr and "Traceback" not in other.stderr
+
+
+def test_the_terminal_fits_80_columns(made, monkeypatch):
+    place, words, _ = made
+    monkeypatch.setenv("COLUMNS", "80")
+    done = fairlane(*words, cwd=place)
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= 80
+    assert re.search(r"mine +RFC 7928", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("card", "queue", "codle"), "unknown queue 'codle': did you mean 'codel'"),
+        (("card", "cc", "cubik"), "unknown congestion control 'cubik': did you mean 'cubic'"),
+        (("card", "l4s", "prague", "--queue", "dualpi"), "unknown queue 'dualpi'"),
+        (("card", "queue", "codel", "--only", "flod"), "did you mean 'flood'"),
+        (("card", "queue", "codel", "--question", "nowhere"), "folder not found"),
+        (("card", "list", "tcp"), "unknown kind of report card 'tcp'"),
+        (("new", "card", "flood"), "'flood' is taken"),
+    ],
+)
+def test_mistakes_are_one_error(words, error, tmp_path):
+    done = fairlane(*words, cwd=tmp_path)
+    assert done.returncode == 2 and error in done.stderr and not done.stdout and "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "error"),
+    [
+        (("<= bound", "<= 20"), "card.toml:3:", "compares one number with the bound"),
+        (("v('delay')", "v('dealy')"), "card.toml:3:", "did you mean `delay`"),
+        (("why = ", "because = "), "card.toml:1:", "`why` is missing"),
+        (("why = ", "unti = 1\nwhy = "), "card.toml:5:", "did you mean `unit`"),
+        (('duration = "2s"', 'duration = "2"'), "card.toml:11:", "duration"),
+        (("sojourn_p95", "sojourn_p96"), "card.toml:8:", "sojourn_p9"),
+    ],
+)
+def test_a_fault_in_a_question_has_its_line(change, place, error, tmp_path):
+    folder = question(tmp_path, change=change)
+    with pytest.raises((ScenarioError, FairlaneError)) as e:
+        answer_questions(subjects("queue", "codel")[0], [read_question(folder)], quick=True)
+    assert place in str(e.value) and error in str(e.value) and "^" in str(e.value)
+
+
+def test_a_new_question_runs_as_it_is(tmp_path):
+    assert fairlane("new", "card", "calls", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "calls" / "card.toml").is_file()
+    found = answer_questions(subjects("queue", "fq_codel")[0], [read_question(tmp_path / "calls")], quick=True).answers[0]
+    assert found.verdict == "pass" and found.key == "calls"
+    assert "exists" in fairlane("new", "card", "calls", cwd=tmp_path).stderr
+
+
+def test_a_plug_in_has_a_card(tmp_path):
+    from conftest import ROOT
+
+    question(tmp_path)
+    own = ROOT / "examples" / "own_queue" / "queue.py"
+    words = ("card", "queue", "NMinusOne", "--plugin", str(own), "--only", "mine", "--question", "mine", "--quick", "--json")
+    done = fairlane(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cards"][0]["answers"][0]["number"] > 0
+
+
+# --- known verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def test_bbr_loses_packets_in_shallow_buffers_and_pushes_cubic_aside():
+    """Hock, Bless and Zitterbart (2017), sections V and VI: BBRv1 in a buffer below one BDP; RFC 9743 section 5.1.3 names the failure."""
+    bbr = answered("cc", "bbr", "high-loss", "harm-to-cubic")
+    assert bbr["high-loss"].verdict == bbr["harm-to-cubic"].verdict == "fail"
+    assert answered("cc", "cubic", "high-loss")["high-loss"].verdict == "pass"
+
+
+def test_cubic_starves_vegas():
+    """Mo, La, Anantharam and Walrand (1999), section III: losses-based senders fill the buffer, from which Vegas retreats."""
+    assert answered("cc", "vegas", "starved-by-cubic")["starved-by-cubic"].verdict == "fail"
+    assert answered("cc", "newreno", "starved-by-newreno")["starved-by-newreno"].verdict == "pass"
+
+
+def test_pie_is_slow_on_load_steps():
+    """Kuhn, Ros, Bagayoko, Kulatunga, Fairhurst and Khademi (2017): PIE's probability moves in small steps."""
+    pie, fair = (answered("queue", q, "load-steps")["load-steps"] for q in ("pie", "fq_codel"))
+    assert pie.verdict in ("fail", "concern") and pie.interval.mean > fair.interval.mean
+
+
+def test_red_is_sensitive_to_its_parameters():
+    """May, Bolot, Diot and Lyles (1999), and RFC 7567 section 1: no setting of RED suits, while CoDel's two numbers matter little."""
+    red, codel = (answered("queue", q, "sensitivity")["sensitivity"] for q in ("red", "codel"))
+    assert red.verdict == "fail" and codel.interval.mean < red.interval.mean
+
+
+def test_prague_dominates_cubic_in_one_queue_that_marks():
+    """Sarpkaya et al. (PAM 2025), figure 4: Prague's share with CoDel-ECN is above 0.8; FQ-CoDel keeps both apart."""
+    found = answered("l4s", "prague", "wins-codel", "wins-fq-codel")
+    assert found["wins-codel"].verdict == "fail" and found["wins-codel"].interval.mean > 4
+    assert found["wins-fq-codel"].verdict == "pass"
+
+
+def test_responsiveness_is_the_formula_of_the_draft():
+    """draft-ietf-ippm-responsiveness-09: the mean of foreign and self; 40 ms without a queue are 1500 round trips a minute."""
+    fair, bloated = (answered("queue", q, "responsiveness")["responsiveness"] for q in ("fq_codel", "droptail"))
+    assert bloated.interval.mean < 500 < fair.interval.mean < 1500
