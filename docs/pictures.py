@@ -65,6 +65,9 @@ fairlane worst --tcp cubic --reference bbr3 --may steps=3:10Mbit/s..40Mbit/s --b
 --set links.line.rate=20Mbit/s --set links.line.delay=50ms --set links.line.queue.droptail.limit=30p --out worst --quiet
 cp worst/1.svg {file}"""),
     "learning": Picture("python examples/learner.py {file}"),
+    "report-cards": Picture(
+        "fairlane card queue codel --against pie,red --quick --only tcp-friendly-delay,sensitivity-goodput,load-steps", (0, 30)
+    ),
     "lessons": Picture(
         "python -c \"import fairlane as fl; fl.run('examples/lessons/sawtooth/scenario.toml').plot('cwnd', 'queue', path='{file}')\""
     ),

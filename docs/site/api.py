@@ -20,6 +20,7 @@ PACKAGES = {
     "comparison": ("Comparisons", "One scenario under several queues, congestion controls or other values."),
     "study": ("Studies", "All combinations of what is varied: run, kept, read."),
     "tuning": ("Tuning", "A queue and its parameters chosen by what is wanted of it."),
+    "cards": ("Report cards", "What RFCs ask of a queue or a congestion control, answered with verdicts."),
     "worst": ("Worst paths", "The path on which an algorithm does worst: found, shrunk, confirmed."),
     "own": ("Queues and congestion controls of your own", "Classes to derive from, and what loads them."),
     "errors": ("Errors", "The exceptions of fairlane."),

@@ -23,7 +23,7 @@ from ..study.executors import WorkerPool, choose
 from ..study.labels import level
 from .judge import ROUNDS, WORDS, Answer, Numbers, judged, sentence
 from .question import Question
-from .subject import Subject
+from .subject import Subject, check
 
 CardProgress = Callable[[int, int, str, int], object]
 """Called with the number of answered questions, that of all, the key of the present one, and the runs so far."""
@@ -104,6 +104,7 @@ def answer_questions(
     if folder is None:
         with TemporaryDirectory(prefix="fairlane-card-") as temporary:
             return answer_questions(subject, asked, temporary, quick=quick, plugins=plugins, pool=pool, progress=progress)
+    check(subject)
     place, files = _opened(Path(folder), subject), tuple(plugins)
     workers = pool or choose()
     studies = [(q, None if q.left_out or q.measure else Study(q.study(subject, files))) for q in asked]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from .. import _core
 from ..base import toml
-from ..base.choices import Choice, choices, known
+from ..base.choices import Choice, choices
 from ..base.reference import built_in, registry
-from ..errors import FairlaneError
+from ..errors import FairlaneError, ScenarioError
 
 KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S"}
 """Kinds of report cards, and what each is about."""
@@ -120,6 +121,23 @@ def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
     return [Subject(kind, c.label, c.value, beside) for c in choices(text, of)]
 
 
+def check(subject: Subject) -> None:
+    """Raises an error if the parameters of a subject cannot be used, before any question is read."""
+    line = {"from": "a", "to": "b", "rate": "10Mbit/s", "delay": "10ms"}
+    queue = subject.value if subject.kind == "queue" else subject.queue.value if subject.queue is not None else None
+    tcp = {} if subject.kind == "queue" else {"cc": subject.value}
+    tree = {
+        "duration": "1s",
+        "links": {"line": {**line, **({"queue": queue} if queue is not None else {})}},
+        "flows": {"tcp": {"from": "a", "to": "b", "tcp": tcp}},
+    }
+    try:
+        _core.resolve(json.dumps(tree), subject.title, "json", [])
+    except ScenarioError as e:
+        found = [f"{d['message']}{f' ({h})' if (h := d.get('help')) else ''}" for d in e.diagnostics]
+        raise FairlaneError(f"cannot use {subject.title}: {'; '.join(found)}") from None
+
+
 def registered(kind: str) -> list[str]:
     """Returns the names of the registry that get a card of a kind by themselves."""
     of = "queue" if kind == "queue" else "cc"
@@ -130,11 +148,6 @@ def one(kind: str) -> Subject:
     """Returns some subject of a kind, to read a question as it is."""
     name = {"queue": "droptail", "cc": "cubic", "l4s": "prague"}[kind]
     return subjects(kind, name, "dualpi2" if kind == "l4s" else "")[0]
-
-
-def plain_names(kind: str) -> Iterable[str]:
-    """Returns the names that a subject of a kind may have, aliases included."""
-    return known("queue" if kind == "queue" else "cc")
 
 
 def need_kind(kind: str) -> None:
