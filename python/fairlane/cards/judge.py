@@ -62,7 +62,7 @@ class Answer:
     def limit(self) -> str:
         """The bound with its sign."""
         q = self.question
-        return "" if q.left_out else f"{'≤' if q.sign == '<=' else '≥'} {number(q.bound)}{f' {q.unit}' if q.unit else ''}"
+        return "" if q.left_out else f"{'≤' if q.sign == '<=' else '≥'} {q.bound:g}{f' {q.unit}' if q.unit else ''}"
 
 
 def spread(iv: Interval, unit: str) -> str:
@@ -142,11 +142,11 @@ class Known(Tables):
 def sentence(verdict: Word, iv: Interval, question: Question, decided: bool) -> str:
     """Returns a verdict in words."""
     shown, unit = spread(iv, question.unit), f" {question.unit}" if question.unit else ""
-    bound = f"{number(question.bound)}{unit}"
+    bound = f"{question.bound:g}{unit}"
     side = "at most" if question.sign == "<=" else "at least"
     text = f"{shown}; {side} {bound} is asked"
     if verdict != "concern":
         return text
     if not decided:
         return f"{text}, and {iv.n} replications do not decide"
-    return f"{text}, and it is within the tolerance of {number(question.tolerance)}{unit}"
+    return f"{text}, and it is within the tolerance of {question.tolerance:g}{unit}"
