@@ -87,6 +87,17 @@ def test_quality_is_in_the_tables_and_null_where_it_does_not_apply(home):
         assert rows[name][metric] is None or math.isnan(rows[name][metric]), (name, metric)
 
 
+def test_responsiveness_tells_foreign_probes_from_those_on_loaded_connections(home):
+    """draft-ietf-ippm-responsiveness-09, "Aggregating the Measurements": their mean; a foreign probe is a transaction."""
+    rows = {r["flow"]: r for r in home.flows.to_dicts()}
+    assert rows["pages"]["rpm_foreign"] > 0 and rows["upload"]["rpm_self"] > 0
+    for name, metric in (("pages", "rpm_self"), ("upload", "rpm_foreign"), ("call", "rpm_foreign"), ("call", "rpm_self")):
+        assert rows[name][metric] is None or math.isnan(rows[name][metric]), (name, metric)
+    # The trimmed mean leaves out the longest 5 %, so that it is below the mean.
+    assert rows["upload"]["rpm_self"] >= 60 / rows["upload"]["rtt_mean"] * (1 - 1 / 64)
+    assert home.network["rpm"][0] > rows["pages"]["rpm_foreign"] / 2
+
+
 def test_the_table_of_flows_shows_mos(tmp_path):
     (tmp_path / "home.toml").write_text(HOME)
     done = fairlane("run", "home.toml", "--set", "links.line.queue=fq_codel", "--json", cwd=tmp_path)

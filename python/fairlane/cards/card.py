@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,8 @@ from ..stats import Interval, interval
 from ..study import Study, StudyResult
 from ..study.executors import WorkerPool, choose
 from ..study.labels import level
-from .judge import ROUNDS, WORDS, Answer, Numbers, judged, sentence
+from .judge import ROUNDS, Answer, Numbers, judged, sentence
+from .outcome import CardOutcome
 from .question import Question
 from .subject import Subject, check
 
@@ -33,37 +34,8 @@ RUNS = "runs"
 _NOTHING = Interval(None, None, None, None, 0)
 
 
-@dataclass(frozen=True)
-class Card:
-    """The answers about one subject."""
-
-    subject: Subject
-    answers: tuple[Answer, ...]
-    quick: bool = False
-    plugins: tuple[str, ...] = ()
-
-    def count(self, verdict: str) -> int:
-        """Returns the number of answers with a verdict."""
-        return sum(a.verdict == verdict for a in self.answers)
-
-    @property
-    def summary(self) -> str:
-        """The numbers of verdicts in words."""
-        return ", ".join(f"{self.count(w)} {w}" for w in WORDS if self.count(w))
-
-    @property
-    def runs(self) -> int:
-        """Number of simulations."""
-        return sum(a.runs for a in self.answers)
-
-    def answer(self, key: str) -> Answer:
-        """Returns the answer to a question; raises `UnknownNameError`."""
-        from ..errors import suggest
-
-        for a in self.answers:
-            if a.key == key:
-                return a
-        raise suggest(key, [a.key for a in self.answers], "question of this card")
+class Card(CardOutcome):
+    """The answers about one subject, with their document, page and table."""
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane card --json` prints."""

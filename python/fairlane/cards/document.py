@@ -9,13 +9,13 @@ from ..base.document import finite
 from ..study.one_run import engine
 
 if TYPE_CHECKING:
-    from .card import Card
+    from .outcome import CardOutcome
     from .judge import Answer
 
 CARD_SCHEMA = "fairlane.card/1"
 
 
-def card_document(cards: Sequence[Card]) -> dict[str, Any]:
+def card_document(cards: Sequence[CardOutcome]) -> dict[str, Any]:
     """Returns the document of one or several cards."""
     from .. import _core
 

@@ -12,10 +12,10 @@ from .judge import ROUNDS, WORDS
 from .subject import KINDS
 
 if TYPE_CHECKING:
-    from .card import Card
+    from .outcome import CardOutcome
 
 
-def page(cards: Sequence[Card], command: str = "") -> str:
+def page(cards: Sequence[CardOutcome], command: str = "") -> str:
     """Returns the page as text; `command`: the command line that made it."""
     from .. import _core
 
@@ -43,7 +43,7 @@ def page(cards: Sequence[Card], command: str = "") -> str:
     )  # fmt: skip
 
 
-def _command(cards: Sequence[Card]) -> str:
+def _command(cards: Sequence[CardOutcome]) -> str:
     first = cards[0]
     words = ["fairlane", "card", first.subject.kind, first.subject.label]
     words += ["--queue", first.subject.queue.label] if first.subject.queue else []

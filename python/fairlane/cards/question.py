@@ -110,7 +110,7 @@ def parts_of(claim: str) -> tuple[str, str]:
 
 
 def read_question(folder: str | PathLike[str], kind: str = "") -> Question:
-    """Reads the question in a folder; `kind`: that of the questions beside it, unless its file says `subject`.
+    """Reads the question in a folder; `kind`: that of the other questions, unless its file says `subject`.
 
     Raises `ScenarioError` with line and column of what is wrong in the file itself; `Question.study` checks the scenario.
     """

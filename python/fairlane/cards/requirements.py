@@ -1,4 +1,4 @@
-"""What the RFCs ask for, item by item: the question that answers it, or the reason why it is left out."""
+"""Items that the RFCs ask for: the question that answers it, or the reason why it is left out."""
 
 from __future__ import annotations
 

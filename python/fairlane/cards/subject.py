@@ -1,4 +1,4 @@
-"""What a report card is about: a queue, a congestion control, or both."""
+"""Subjects of report cards: a queue, a congestion control, or both."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Subject:
         return re.sub(r"[^\w.-]+", "_", "-".join([self.kind, self.label, *([self.queue.label] if self.queue else [])])).strip("_")
 
     def filled(self, text: str) -> str:
-        """Returns a question with the subject in place of "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
+        """Returns a question with the subject instead of "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
 
         >>> subjects("queue", "red:ns2")[0].filled('queue = "QUEUE"')
         'queue = { red = { preset = "ns2" } }'

@@ -9,18 +9,18 @@ from ..look.sheet import Sheet, Words
 from .subject import KINDS
 
 if TYPE_CHECKING:
-    from .card import Card
+    from .outcome import CardOutcome
     from .question import Question
 
 SHORT = {"pass": "pass", "concern": "concern", "fail": "fail", "not applicable": "n/a"}
 
 
-def head(card: Card) -> str:
+def head(card: CardOutcome) -> str:
     """Returns the subject with its verdicts."""
     return f"Report card of {card.subject.title} ({KINDS[card.subject.kind]}): {card.summary}; {card.runs} simulations"
 
 
-def table(cards: Sequence[Card]) -> Sheet:
+def table(cards: Sequence[CardOutcome]) -> Sheet:
     """Returns the answers: one column for each subject if there are several."""
     if len(cards) > 1:
         heads = ["question", "section", "bound", *(c.subject.title for c in cards)]
@@ -33,12 +33,12 @@ def table(cards: Sequence[Card]) -> Sheet:
     return Sheet(["question", "section", "verdict", "number", "bound"], rows, words=(1,), styles={2: "bold"})
 
 
-def _cell(card: Card, key: str) -> str:
+def _cell(card: CardOutcome, key: str) -> str:
     a = card.answer(key)
     return f"{SHORT[a.verdict]} {a.shown}".strip()
 
 
-def report(cards: Sequence[Card]) -> list[Words | Sheet]:
+def report(cards: Sequence[CardOutcome]) -> list[Words | Sheet]:
     """Returns the sections of the report."""
     out: list[Words | Sheet] = [Words(head(c)) for c in cards]
     out.append(table(cards))
