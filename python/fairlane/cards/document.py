@@ -9,8 +9,8 @@ from ..base.document import finite
 from ..study.one_run import engine
 
 if TYPE_CHECKING:
-    from .outcome import CardOutcome
     from .judge import Answer
+    from .outcome import CardOutcome
 
 CARD_SCHEMA = "fairlane.card/1"
 

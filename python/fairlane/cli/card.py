@@ -80,17 +80,15 @@ def cc(name: str, **options: Any) -> None:
 
 @card.command()
 @click.argument("name", metavar="CC")
-@click.option(
-    "--queue", "of_network", metavar="QUEUE", default="dualpi2", show_default=True, help="Queue of the network that has switched."
-)
+@click.option("--queue", "network", metavar="QUEUE", default="dualpi2", show_default=True, help="Queue of the network that has switched.")
 @card_options
-def l4s(name: str, of_network: str, **options: Any) -> None:
+def l4s(name: str, network: str, **options: Any) -> None:
     """Report card of a congestion control in L4S: who wins and who waits if hosts or network switch alone.
 
     The other controls and queues are those of Sarpkaya et al. (PAM 2025): CUBIC, BBR and BBRv3 over FIFO, FIFO with ECN, CoDel, FQ-CoDel
     and QUEUE.
     """
-    _run("l4s", name, of_network, **options)
+    _run("l4s", name, network, **options)
 
 
 @card.command(name="list")
@@ -161,7 +159,7 @@ def all_(kind: str, names: str, quick: bool, out: str, quiet: bool, **workers: A
 def _run(
     kind: str,
     name: str,
-    of_network: str,
+    network: str,
     *,
     against: str,
     only: str,
@@ -187,8 +185,8 @@ def _run(
 
     for plugin in plugins:
         load(plugin)
-    found = subjects(kind, f"{name},{against}" if against else name, of_network)
-    if len(subjects(kind, name, of_network)) > 1:
+    found = subjects(kind, f"{name},{against}" if against else name, network)
+    if len(subjects(kind, name, network)) > 1:
         raise ArgumentError(f"a card is about one {kind}: name the others with --against")
     if len({s.label for s in found}) < len(found):
         raise ArgumentError("--against names a subject twice")
@@ -208,7 +206,7 @@ def _run(
         raise
     log.done()
     if page is not None:
-        repeat = _command(kind, name, of_network, {"against": against, "only": only, "question": own, "quick": quick, "plugin": plugins})
+        repeat = _command(kind, name, network, {"against": against, "only": only, "question": own, "quick": quick, "plugin": plugins})
         save_bytes(page, page_of(cards, repeat).encode(), new=not force)
     if as_json:
         emit_json(card_document(cards))
@@ -220,11 +218,11 @@ def _run(
         wrote([Path(page)], as_json=as_json, quiet=quiet)
 
 
-def _command(kind: str, name: str, of_network: str, options: dict[str, Any]) -> str:
+def _command(kind: str, name: str, network: str, options: dict[str, Any]) -> str:
     """Returns the command line that makes the page."""
     import shlex
 
-    words = ["fairlane", "card", kind, name, *(["--queue", of_network] if of_network else [])]
+    words = ["fairlane", "card", kind, name, *(["--queue", network] if network else [])]
     for option, value in options.items():
         for x in value if isinstance(value, tuple) else [value]:
             words += [] if x in ("", False) else [f"--{option}"] if x is True else [f"--{option}", x]

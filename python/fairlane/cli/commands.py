@@ -34,9 +34,9 @@ from .recording import calls, capture, recorded
 from .seeds import seed_options
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "bench-growth", "bench-against", "card", "card-file", "claims-file", "compare", "draw", "export", "paper-file",
-    "plot", "query", "report", "top", "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
-    "worst",
+    "scenario", "run", "bench", "bench-queues", "bench-growth", "bench-against", "card", "card-file", "claims-file", "compare",
+    "draw", "export", "paper-file", "plot", "query", "report", "top", "reproduction", "script", "study", "study-file", "tc", "tune",
+    "tune-file", "verify", "watch", "worst",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
