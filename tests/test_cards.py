@@ -245,7 +245,6 @@ def test_bbr_loses_packets_in_shallow_buffers_and_pushes_cubic_aside():
 def test_cubic_starves_vegas():
     """Mo, La, Anantharam and Walrand (1999), section III: losses-based senders fill the buffer, from which Vegas retreats."""
     assert answered("cc", "vegas", "starved-by-cubic")["starved-by-cubic"].verdict == "fail"
-    assert answered("cc", "newreno", "starved-by-newreno")["starved-by-newreno"].verdict == "pass"
 
 
 def test_pie_is_slow_on_load_steps():
@@ -262,9 +261,9 @@ def test_red_is_sensitive_to_its_parameters():
 
 def test_prague_dominates_cubic_in_one_queue_that_marks():
     """Sarpkaya et al. (PAM 2025), figure 4: Prague's share with CoDel-ECN is above 0.8; FQ-CoDel keeps both apart."""
-    found = answered("l4s", "prague", "wins-codel", "wins-fq-codel")
-    assert found["wins-codel"].verdict == "fail" and found["wins-codel"].interval.mean > 4
-    assert found["wins-fq-codel"].verdict == "pass"
+    found = answered("l4s", "prague", "wins-codel")["wins-codel"]
+    assert found.verdict == "fail" and found.interval.mean > 4
+    assert [answered("queue", q, "l4s")["l4s"].verdict for q in ("codel", "fq_codel")] == ["fail", "pass"]
 
 
 def test_responsiveness_is_the_formula_of_the_draft():
