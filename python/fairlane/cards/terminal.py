@@ -23,12 +23,8 @@ def head(card: CardOutcome) -> str:
 def table(cards: Sequence[CardOutcome]) -> Sheet:
     """Returns the answers: one column for each subject if there are several."""
     if len(cards) > 1:
-        heads = ["question", "section", "bound", *(c.subject.title for c in cards)]
-        rows = [
-            [a.key, a.question.section, a.limit, *(_cell(c, a.key) for c in cards)]
-            for a in cards[0].answers
-        ]  # fmt: skip
-        return Sheet(heads, rows, words=(1,))
+        heads = ["question", "bound", *(c.subject.title for c in cards)]
+        return Sheet(heads, [[a.key, a.limit, *(_cell(c, a.key) for c in cards)] for a in cards[0].answers])
     rows = [[a.key, a.question.section, SHORT[a.verdict], a.shown, a.limit] for a in cards[0].answers]
     return Sheet(["question", "section", "verdict", "number", "bound"], rows, words=(1,), styles={2: "bold"})
 
