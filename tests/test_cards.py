@@ -72,6 +72,13 @@ def test_variants_are_half_and_twice_each_number():
     assert all(len(set(v.items()) ^ set(made[0].items())) <= 2 for v in made)
 
 
+def test_variants_that_cannot_be_are_left_out():
+    """RIO's thresholds are in order: half of the upper one would be below the lower one."""
+    (rio,) = subjects("queue", "rio")
+    made = [v["rio"] for v in rio.variants()]
+    assert {"in_min": "20p"} in made and {"in_min": "80p"} not in made
+
+
 # --- the verdict -------------------------------------------------------------------------------------------------------------
 
 

@@ -164,7 +164,7 @@ def test_a_scenario_in_place_of_a_command_is_run(dumbbell, capsys):
         (["home"], "home is a template: fairlane new home"),
         (["results"], "results is a folder: fairlane report results"),
         (["fq_codel"], "unknown command 'fq_codel': fairlane explain fq_codel"),
-        (["new", "office"], "unknown template 'office': known are datacentre, home, lan, lesson,"),
+        (["new", "office"], "unknown template 'office': known are card, datacentre, home, lan, lesson,"),
         (["new", "datacenter"], "did you mean 'datacentre'"),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",

@@ -15,7 +15,7 @@ from ..base.files import save_bytes
 from ..base.format import quantity
 from ..base.outputs import kept_text
 from ..claims import BadCheck, Check, NoData, Tables
-from ..errors import FairlaneError, FolderError
+from ..errors import FairlaneError, FolderError, ScenarioError
 from ..runs.selection import unit_of, within_of
 from ..stats import Interval, interval
 from ..study import Study, StudyResult
@@ -24,7 +24,7 @@ from ..study.labels import level
 from .judge import ROUNDS, Answer, Numbers, judged, sentence
 from .outcome import CardOutcome
 from .question import Question
-from .subject import Subject, check
+from .subject import Subject, check, one
 
 CardProgress = Callable[[int, int, str, int], object]
 """Called with the number of answered questions, that of all, the key of the present one, and the runs so far."""
@@ -79,10 +79,7 @@ def answer_questions(
     check(subject)
     place, files = _opened(Path(folder), subject), tuple(plugins)
     workers = pool or choose()
-    studies = [(q, None if q.left_out or q.measure else Study(q.study(subject, files))) for q in asked]
-    for _, study in studies:
-        if study is not None:
-            study.plan()
+    studies = [(q, None if q.left_out or q.measure else _planned(q, subject, files)) for q in asked]
     answers: list[Answer] = []
     for i, (question, study) in enumerate(studies):
         done = sum(a.runs for a in answers)
@@ -94,6 +91,27 @@ def answer_questions(
         told(0)
         answers.append(_answered(question, subject, study, place, workers, ROUNDS[:1] if quick else ROUNDS, told))
     return Card(subject, tuple(answers), quick, files)
+
+
+def _planned(question: Question, subject: Subject, plugins: Sequence[str]) -> Study | str:
+    """Returns the study of a question, or why it cannot be asked of this subject; raises `ScenarioError` if it can be asked of none."""
+    try:
+        study = Study(question.study(subject, plugins))
+        study.plan()
+    except ScenarioError as e:
+        if e.diagnostics and _can_be_asked(question):
+            return str(e.diagnostics[0]["message"])
+        raise
+    return study
+
+
+def _can_be_asked(question: Question) -> bool:
+    """Returns true if a question has no fault of its own."""
+    try:
+        Study(question.study(one(question.kind))).plan()
+    except FairlaneError:
+        return False
+    return True
 
 
 def _opened(folder: Path, subject: Subject) -> Path:
@@ -119,7 +137,7 @@ def _opened(folder: Path, subject: Subject) -> Path:
 def _answered(
     question: Question,
     subject: Subject,
-    study: Study | None,
+    study: Study | str | None,
     folder: Path,
     workers: WorkerPool,
     rounds: Sequence[int],
@@ -128,6 +146,8 @@ def _answered(
     began = time.monotonic()
     if question.left_out:
         return Answer(question, "not applicable", _NOTHING, question.left_out)
+    if isinstance(study, str):
+        return Answer(question, "not applicable", _NOTHING, f"the scenario cannot have it: {study}")
     if study is None:
         return replace(_measured(question, subject), seconds=time.monotonic() - began)
     seeds: list[int] = []

@@ -74,7 +74,7 @@ class Subject:
         return found
 
     def variants(self) -> list[dict[str, Any]]:
-        """Returns the queue, and the queue with each number of its parameters at half and twice its default.
+        """Returns the queue, and the queue with each number of its parameters at half and twice its default, if it can be.
 
         >>> [v["codel"] for v in subjects("queue", "codel")[0].variants()][:3]
         [{}, {'target': '2500us'}, {'target': '10ms'}]
@@ -84,7 +84,7 @@ class Subject:
         for name, declared in self._parameters().items():
             default = own.get(name, declared.get("default"))
             if name not in _NOT_A_TUNING:
-                found += [{self.name: {**own, name: value}} for value in _around(default, declared)]
+                found += [v for value in _around(default, declared) if usable(v := {self.name: {**own, name: value}})]
         return found
 
 
@@ -123,19 +123,27 @@ def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
 
 def check(subject: Subject) -> None:
     """Raises an error if the parameters of a subject cannot be used, before any question is read."""
-    line = {"from": "a", "to": "b", "rate": "10Mbit/s", "delay": "10ms"}
-    queue = subject.value if subject.kind == "queue" else subject.queue.value if subject.queue is not None else None
-    tcp = {} if subject.kind == "queue" else {"cc": subject.value}
-    tree = {
-        "duration": "1s",
-        "links": {"line": {**line, **({"queue": queue} if queue is not None else {})}},
-        "flows": {"tcp": {"from": "a", "to": "b", "tcp": tcp}},
-    }
+    queue = subject.value if subject.kind == "queue" else subject.queue.value if subject.queue is not None else {"droptail": {}}
     try:
-        _core.resolve(json.dumps(tree), subject.title, "json", [])
+        _resolve(queue, {} if subject.kind == "queue" else {"cc": subject.value})
     except ScenarioError as e:
         found = [f"{d['message']}{f' ({h})' if (h := d.get('help')) else ''}" for d in e.diagnostics]
         raise FairlaneError(f"cannot use {subject.title}: {'; '.join(found)}") from None
+
+
+def usable(queue: dict[str, Any]) -> bool:
+    """Returns true if the parameters of a queue fit one another."""
+    try:
+        _resolve(queue, {})
+    except ScenarioError:
+        return False
+    return True
+
+
+def _resolve(queue: dict[str, Any], tcp: dict[str, Any]) -> None:
+    link = {"from": "a", "to": "b", "rate": "10Mbit/s", "delay": "10ms", "queue": queue}
+    flow = {"from": "a", "to": "b", "tcp": tcp}
+    _core.resolve(json.dumps({"duration": "1s", "links": {"line": link}, "flows": {"tcp": flow}}), "card", "json", [])
 
 
 def registered(kind: str) -> list[str]:
