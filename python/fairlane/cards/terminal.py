@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,22 @@ def head(card: CardOutcome) -> str:
     return f"Report card of {card.subject.title} ({KINDS[card.subject.kind]}): {card.summary}; {card.runs} simulations"
 
 
+def short(section: str) -> str:
+    """Returns the first of the sections that ask a question, without the word.
+
+    >>> short("RFC 7928 sections 8.3 and 12"), short("RFC 9743 section 5.2, RFC 5166 section 2.2")
+    ('RFC 7928 8.3', 'RFC 9743 5.2')
+    """
+    first = re.split(r"[,;] | and | to ", section)[0]
+    return re.sub(r" sections? ", " ", re.sub(r"draft-ietf-(\w+)-.*", r"\1 draft", first)).removeprefix("Sarpkaya et al. ")
+
+
 def table(cards: Sequence[CardOutcome]) -> Sheet:
     """Returns the answers: one column for each subject if there are several."""
     if len(cards) > 1:
         heads = ["question", "bound", *(c.subject.title for c in cards)]
         return Sheet(heads, [[a.key, a.limit, *(_cell(c, a.key) for c in cards)] for a in cards[0].answers])
-    rows = [[a.key, a.question.section, SHORT[a.verdict], a.shown, a.limit] for a in cards[0].answers]
+    rows = [[a.key, short(a.question.section), SHORT[a.verdict], a.shown, a.limit] for a in cards[0].answers]
     return Sheet(["question", "section", "verdict", "number", "bound"], rows, words=(1,), styles={2: "bold"})
 
 
