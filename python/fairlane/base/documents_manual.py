@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import Any
 
 ORDER = (
-    "run", "study", "tune", "worst", "card", "compare", "plot", "watch", "draw", "report", "top", "query", "export", "tc", "import", "verify",
-    "script", "bench-queues", "bench", "bench-growth", "bench-against",
+    "run", "study", "tune", "worst", "card", "compare", "plot", "watch", "draw", "report", "top", "query", "export", "tc", "import",
+    "verify", "script", "bench-queues", "bench", "bench-growth", "bench-against",
 )  # fmt: skip
 """Schemas with a section, in the order of the page."""
 
