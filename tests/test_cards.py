@@ -267,7 +267,7 @@ def test_red_is_sensitive_to_its_parameters():
 
 
 def test_prague_dominates_cubic_in_one_queue_that_marks():
-    """Sarpkaya et al. (PAM 2025), figure 4: Prague's share with CoDel-ECN is above 0.8; FQ-CoDel keeps both apart."""
+    """Sarpkaya et al. (PAM 2025), papers/sarpkaya2025/share.csv: Prague's share with CoDel-ECN is above 0.8; FQ-CoDel keeps both apart."""
     found = answered("l4s", "prague", "wins-codel")["wins-codel"]
     assert found.verdict == "fail" and found.interval.mean > 4
     assert [answered("queue", q, "l4s")["l4s"].verdict for q in ("codel", "fq_codel")] == ["fail", "pass"]
