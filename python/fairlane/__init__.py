@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from .tuning import TuneResult, Tuning
     from .worst import WorstPaths, WorstResult
 
-_ALGORITHMS = ("queues", "cc", "sources", "controls", "topologies", "propagation", "transports")
+_ALGORITHMS = ("queues", "cc", "sources", "controls", "topologies", "propagation", "stacks", "transports")
 _MODULES = (*_ALGORITHMS, "papers", "settings", "stats", "tcp", "units", "_core")
 # Modules are imported on first use, so that `import fairlane` and `fairlane --help` are quick.
 _NAMES = {

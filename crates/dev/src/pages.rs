@@ -17,6 +17,10 @@ pub(crate) fn pages() -> Vec<(&'static str, String)> {
             page(&all, "transport", "Transports", "Written as `tcp = { ... }` or `udp = { ... }` in a flow group."),
         ),
         (
+            "docs/reference/stacks.md",
+            page(&all, "stack", "Transport stacks", "Written as `stack = \"NAME\"` or `stack.NAME = { ... }` in a flow group, instead of `tcp` or `udp` ([what is real, what is modelled](../models/stacks.md))."),
+        ),
+        (
             "docs/reference/topologies.md",
             page(
                 &all,

@@ -7,7 +7,7 @@ use fairlane_scenario::{Listed, registry_listing, schema};
 use std::fmt::Write;
 
 /// Kinds of algorithms with their modules, and what one of a kind is called.
-const KINDS: [(&str, &str, &str); 7] = [
+const KINDS: [(&str, &str, &str); 8] = [
     ("queue", "queues", "a queue"),
     ("cc", "cc", "a congestion control"),
     ("source", "sources", "a source of traffic"),
@@ -15,6 +15,7 @@ const KINDS: [(&str, &str, &str); 7] = [
     ("topology", "topologies", "a topology builder"),
     ("propagation", "propagation", "a propagation model"),
     ("transport", "transports", "a transport"),
+    ("stack", "stacks", "a real transport stack"),
 ];
 
 /// Columns of a docstring: `help` indents it by four of the 80 that a terminal has.

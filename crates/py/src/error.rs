@@ -61,6 +61,11 @@ pub(crate) fn busy(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("another thread is advancing this simulation: wait for it, or branch it first",))
 }
 
+/// `ArgumentError`: a run with a real transport stack cannot be copied.
+pub(crate) fn no_branch(py: Python<'_>) -> PyErr {
+    raise(py, "ArgumentError", ("a run with a real transport stack cannot be branched: a stack cannot be copied",))
+}
+
 /// `RunError`: the thread of the runs ended without a result, which only a defect in a model can cause.
 pub(crate) fn lost(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("a run ended unexpectedly: please report the scenario and the seed",))

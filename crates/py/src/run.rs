@@ -36,9 +36,9 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// packet (none given: its headers), IPv6 or not, queue lengths as comments or not. `trace`: recorded events (names of events,
 /// flows and link directions, first and last time), file format, and folder. `here`: runs on the calling thread, which then calls `progress` itself between stretches of the run, and
 /// later if these take longer; this saves creating a thread for short runs. `apart`: splits the network of every run into parts
-/// whenever possible (True), or never (False), instead of when it pays; results are equal.
+/// whenever possible (True), or never (False), instead of when it pays; results are equal. `logs`: flows and groups whose transport stacks write their own logs.
 #[pyfunction]
-#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false, apart=None))]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false, here=false, apart=None, logs=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run(
     py: Python<'_>,
@@ -52,6 +52,7 @@ pub(crate) fn run(
     why: bool,
     here: bool,
     apart: Option<bool>,
+    logs: Vec<String>,
 ) -> PyResult<Vec<Run>> {
     if within_run() {
         return Err(error::nested(py));
@@ -65,7 +66,7 @@ pub(crate) fn run(
         Some(true) => Parallel::Always,
         Some(false) => Parallel::Never,
     };
-    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, metrics: None };
+    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), logs, why, metrics: None };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     if here {
         let (outcome, stopped) =
@@ -276,6 +277,10 @@ impl Run {
     /// Limits of flows and the effect of queues, as JSON; None if not requested.
     fn why(&self) -> Option<String> {
         self.output.why.as_ref().map(ToString::to_string)
+    }
+    /// Logs of transport stacks: name of the flow and the end, and the document.
+    fn logs<'py>(&self, py: Python<'py>) -> Vec<(&str, Bound<'py, PyBytes>)> {
+        self.output.logs.iter().map(|(name, text)| (name.as_str(), PyBytes::new(py, text))).collect()
     }
     /// One row per instant and flow; empty without sampling.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

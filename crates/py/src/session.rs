@@ -122,7 +122,10 @@ impl Simulation {
     /// Copies the run; with a number, the copy gets other random numbers.
     #[pyo3(signature = (number=None))]
     fn branch(&self, py: Python<'_>, number: Option<u64>) -> PyResult<Self> {
-        self.work(py, |inner| inner.branch(number)).map(Self::of)
+        match self.work(py, |inner| inner.can_branch().then(|| inner.branch(number)))? {
+            Some(branch) => Ok(Self::of(branch)),
+            None => Err(error::no_branch(py)),
+        }
     }
     /// Changes values by path at the current time.
     fn set(&self, py: Python<'_>, sets: Vec<(String, String)>, drop_waiting: bool) -> PyResult<()> {

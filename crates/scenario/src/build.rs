@@ -3,6 +3,7 @@
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
 use crate::expand::{Group, LinkDir, Member, Transport};
+use crate::plugin::{Fault, STACK, fail};
 use crate::registry::AnyApp;
 use crate::resolved::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
@@ -12,6 +13,7 @@ use fairlane_net::{
     LinkDef, NewFlow, NodeId, PortId, Proto, Routing, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
+use fairlane_stacks::{StackEndpoint, StackFault};
 use fairlane_tcp::{CcContext, CcParams, CongestionControl, FastOpen, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
@@ -188,7 +190,11 @@ impl LaterFlows {
 
     /// True if nothing but packets, timers and applications ever acts on the flows of a scenario, and their routes are fixed.
     fn fit(scenario: &Resolved) -> bool {
-        let own = |g: &Group| matches!(&g.transport, Transport::Tcp(p, _) if matches!(p.cc, CcParams::Plugin(_)));
+        let own = |g: &Group| match &g.transport {
+            Transport::Tcp(p, _) => matches!(p.cc, CcParams::Plugin(_)),
+            Transport::Udp(_) => false,
+            Transport::Stack(_) => true,
+        };
         let e = &scenario.expanded;
         let fixed = scenario.routing != RoutingSpec::EcmpPackets && scenario.reroute.is_none() && e.channels.is_empty();
         let sampled = scenario.sample.is_some_and(|s| s > Dur::ZERO);
@@ -248,7 +254,7 @@ pub(crate) fn flow_infos(members: &[Member]) -> Vec<FlowInfo<'_>> {
 }
 
 fn proto(m: &Member) -> Proto {
-    if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp }
+    if m.transport() == "tcp" { Proto::Tcp } else { Proto::Udp }
 }
 
 /// Sender and receiver of a flow. `config`: that of its group and class, if it is a TCP flow.
@@ -275,7 +281,17 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, config: Option<
             let (sender, receiver) = params.build(Class(m.class), usage);
             (AnyEndpoint::Udp(sender), AnyEndpoint::Udp(receiver))
         }),
+        Transport::Stack(stack) => {
+            let wire = (Class(m.class), stack.header());
+            let (sender, receiver) = StackEndpoint::pair(stack.name(), (seed, &m.name), wire, usage, stack_fails, |seat| stack.build(seat));
+            (sender.into(), receiver.into())
+        }
     }
+}
+
+/// Ends the run of this thread after a failure of a transport stack.
+fn stack_fails(fault: StackFault) {
+    fail(Fault { what: STACK, time: fault.time, message: fault.message, interrupted: false });
 }
 
 /// Fast Open cookies, computed in advance: the start time of the first connection from a client to a server, which requests

@@ -2,15 +2,18 @@
 
 use crate::channel::ChannelAt;
 use crate::diag::nearest;
+use crate::endpoint::AnyEndpoint;
 use crate::expand::{LinkDir, Member, Transport};
 use crate::resolved::Resolved;
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, FlowId, NodeId, PortId, World};
+use fairlane_net::{EpId, FlowId, NodeId, PortId, Segment, World};
+use fairlane_stacks::{Datagrams, datagram_of};
 use fairlane_tcp::Scheme;
-use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, Monitor, NO_SHIFT, Network, Points, Request, Style};
+use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, Monitor, NO_SHIFT, Network, Payload, Points, Request, Style};
 use fairlane_units::Name;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Suffix of the name of a link's second direction.
 const REVERSE: &str = ".reverse";
@@ -278,8 +281,24 @@ impl<H: EventQueue> Map<'_, H> {
         if silent {
             comment.push_str(" Flows without a handshake begin with data: their window scale is not in the file.");
         }
+        let payloads = self.payloads();
+        if !payloads.is_empty() {
+            comment.push_str(" Flows of real transport stacks have their payload, and the secrets that decrypt it.");
+        }
         let nodes = self.scenario.expanded.nodes.iter().map(Name::to_string).collect();
-        Network { comment, nodes, ports: self.scenario.link_directions().len(), flows, starts: self.world.route_starts() }
+        Network { payloads, comment, nodes, ports: self.scenario.link_directions().len(), flows, starts: self.world.route_starts() }
+    }
+
+    /// Payload of the flows of real transport stacks; empty if there is none.
+    fn payloads(&self) -> Vec<Option<Arc<dyn Payload>>> {
+        if !self.scenario.has_stack() {
+            return Vec::new();
+        }
+        let of = |i| match self.world.endpoint(EpId::sender(FlowId(i))) {
+            Some(AnyEndpoint::Stack(e)) => Some(Arc::new(StackPayload(e.datagrams().clone())) as Arc<dyn Payload>),
+            _ => None,
+        };
+        (0..self.members.len() as u32).map(of).collect()
     }
 
     fn group(&self, m: &Member) -> &crate::expand::Group {
@@ -295,9 +314,22 @@ impl<H: EventQueue> Map<'_, H> {
                 let shift = if p.window_scaling { config.window_shift() } else { NO_SHIFT };
                 (mss as u16, shift, matches!(p.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3))
             }
-            Transport::Udp(_) => (0, NO_SHIFT, false),
+            Transport::Udp(_) | Transport::Stack(_) => (0, NO_SHIFT, false),
         };
         FlowFacts { from: m.from.0, to: m.to.0, first_hop, mss, shift, sack }
+    }
+}
+
+/// Datagrams of a real transport stack as payload of packets.
+#[derive(Debug)]
+struct StackPayload(Arc<Datagrams>);
+
+impl Payload for StackPayload {
+    fn copy(&self, seg: &Segment, back: bool, into: &mut Vec<u8>) -> bool {
+        self.0.look(back, datagram_of(seg).0, |bytes| into.extend_from_slice(bytes)).is_some()
+    }
+    fn secrets(&self, from: usize) -> String {
+        self.0.keys_from(from)
     }
 }
 

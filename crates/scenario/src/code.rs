@@ -81,12 +81,14 @@ codes! {
         BadPlaceholder "bad-placeholder" "A node's name has a placeholder other than `{i}`.";
         PairsUnfit "pairs-unfit" "Pairs of nodes or their rates are inconsistent.";
         PermutationUnfit "permutation-unfit" "A permutation of a group's ends is impossible.";
-        TwoTransports "two-transports" "A flow has both tcp and udp.";
-        NoTransport "no-transport" "A flow has neither tcp nor udp.";
+        TwoTransports "two-transports" "A flow has two of tcp, udp and stack.";
+        NoTransport "no-transport" "A flow has neither tcp nor udp nor a stack.";
         NoSource "no-source" "A flow over udp has no source.";
         SourceUnfit "source-unfit" "The parameters of a source are inconsistent, or do not fit the transport.";
         CarrierUnfit "carrier-unfit" "A rate-controlled source cannot carry the given source, or not over this transport.";
         TcpUnfit "tcp-unfit" "The parameters of TCP are inconsistent.";
+        StackMissing "stack-missing" "A transport stack is not built into this program.";
+        StackUnfit "stack-unfit" "The parameters of a transport stack are inconsistent.";
         NoRoute "no-route" "A flow has no route to its receiver, or none back.";
         ChangeUnfit "change-unfit" "A value cannot change while the network runs, or not at this time.";
         ControlUnfit "control-unfit" "The parameters of a control are inconsistent.";
@@ -107,6 +109,7 @@ codes! {
         PhaseEffects "phase-effects" "Greedy flows with one round-trip time start together before a DropTail queue and synchronise (Floyd and Jacobson 1992).";
         EcnWithoutMarks "ecn-without-marks" "A flow offers ECN, but no queue on its path marks: packets are dropped instead.";
         ThresholdAboveLimit "threshold-above-limit" "The upper threshold of RED is above the limit of its buffer, so its early drops do not work as they should.";
+        ConnectionLost "connection-lost" "The connection of a transport stack ended by an error.";
         SilentFlow "silent-flow" "A flow delivered no data after the warm-up.";
         SameRuns "same-runs" "All runs are identical: nothing is random, so intervals are meaningless.";
         NotModelled "not-modelled" "A word of a queue in the notation of tc is not modelled, or differs here.";

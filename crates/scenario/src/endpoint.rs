@@ -2,6 +2,7 @@
 
 use crate::dynamic::DynEndpoint;
 use fairlane_net::{Cx, Endpoint, FlowView, Limit, Segment, SenderSample, SenderState, TimerId, Timers};
+use fairlane_stacks::StackEndpoint;
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
@@ -22,6 +23,8 @@ pub enum AnyEndpoint {
     RapSender(Box<RapSender>),
     /// RAP receiver, which acknowledges.
     RapReceiver(Box<RapReceiver>),
+    /// Either end of a connection of a real transport stack.
+    Stack(Box<StackEndpoint>),
     /// An endpoint that is not built in.
     Dyn(Box<dyn DynEndpoint>),
 }
@@ -38,6 +41,12 @@ macro_rules! from_boxed {
 
 from_boxed!(TfrcSender, TfrcReceiver, RapSender, RapReceiver);
 
+impl From<StackEndpoint> for AnyEndpoint {
+    fn from(e: StackEndpoint) -> Self {
+        Self::Stack(Box::new(e))
+    }
+}
+
 macro_rules! each {
     ($me:expr, $e:ident => $call:expr) => {
         match $me {
@@ -47,6 +56,7 @@ macro_rules! each {
             AnyEndpoint::TfrcReceiver($e) => $call,
             AnyEndpoint::RapSender($e) => $call,
             AnyEndpoint::RapReceiver($e) => $call,
+            AnyEndpoint::Stack($e) => $call,
             AnyEndpoint::Dyn($e) => $call,
         }
     };

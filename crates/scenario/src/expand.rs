@@ -1,7 +1,7 @@
 //! Expands a scenario into nodes, link directions and flow members.
 
 use crate::channel::ChannelAt;
-use crate::registry::SourceSpec;
+use crate::registry::{SourceSpec, StackSpec};
 use crate::spec::{FlowSpec, Point, Wire};
 use crate::topology::{Builder, TopologySpec};
 use crate::traffic_matrix::{Pair, derangement};
@@ -243,7 +243,7 @@ impl Deref for Member {
 }
 
 impl Member {
-    /// `tcp` or `udp`.
+    /// `tcp`, `udp` or the name of a stack.
     pub fn transport(&self) -> &'static str {
         self.transport
     }
@@ -272,7 +272,7 @@ impl Group {
     /// The telephone call that a member carries; over TCP, and over a carrier, delays of packets are not those of the speech.
     pub(crate) fn call(&self) -> Option<Call> {
         match (&self.source, &self.transport) {
-            (SourceSpec::Voip(p), Transport::Udp(_)) => Some(p.call()),
+            (SourceSpec::Voip(p), Transport::Udp(_) | Transport::Stack(_)) => Some(p.call()),
             _ => None,
         }
     }
@@ -286,6 +286,8 @@ pub enum Transport {
     Tcp(TcpParams, Arc<TcpConfig>),
     /// UDP.
     Udp(UdpParams),
+    /// A real transport stack.
+    Stack(StackSpec),
 }
 
 impl Transport {
@@ -294,20 +296,22 @@ impl Transport {
         match self {
             Self::Tcp(..) => 0,
             Self::Udp(p) => p.header.get(),
+            Self::Stack(s) => s.header(),
         }
     }
     /// Configuration of TCP endpoints, of the class of the group's first member.
     pub(crate) fn config(&self) -> Option<&Arc<TcpConfig>> {
         match self {
             Self::Tcp(_, config) => Some(config),
-            Self::Udp(_) => None,
+            Self::Udp(_) | Self::Stack(_) => None,
         }
     }
-    /// Name of the protocol.
+    /// Name of the protocol, or of the stack.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Tcp(..) => "tcp",
             Self::Udp(_) => "udp",
+            Self::Stack(s) => s.name(),
         }
     }
 }

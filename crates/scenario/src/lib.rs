@@ -46,6 +46,7 @@ mod series_table;
 mod session;
 mod source;
 mod spec;
+mod stack_logs;
 mod tc;
 mod timeline;
 mod topology;
@@ -82,7 +83,7 @@ pub use parallel::{Parallel, partition};
 pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, take_fault};
 pub use points::{PointError, PointMetric, PointRun, PointValues, WholePoint, run_points, run_points_whole};
 pub use progress::Progress;
-pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
+pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec, StackSpec};
 pub use registry_entry::Listed;
 pub use resolve::{resolve, resolve_bytes};
 pub use resolved::{Change, Resolved};
@@ -97,7 +98,7 @@ pub use spec::{
     AfterTimeoutSpec, AtSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec,
     FreeSpaceParams, GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Point,
     PropagationSpec, QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec,
-    ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
+    ScatterPlaces, Scenario, SourceTable, StackTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };
 pub use tc::{TcNotRead, TcRead, read_tc_with};
 pub use topology::*;

@@ -1,6 +1,6 @@
 //! Listings of algorithms and presets, for `explain`, reference pages and the Python classes.
 
-use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec, StackSpec};
 use crate::registry_entry::Listed;
 use crate::spec::PropagationSpec;
 use crate::topology::TopologySpec;
@@ -9,7 +9,7 @@ use fairlane_traffic::UdpParams;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Every algorithm: queues, congestion controls, sources, flow controls, topology builders, propagation models, transports.
+/// Every algorithm: queues, congestion controls, sources, flow controls, topology builders, propagation models, transports, stacks.
 pub fn registry_listing() -> Vec<Listed> {
     let ccs = CcParams::ALL.iter().map(|c| Listed {
         kind: "cc",
@@ -35,6 +35,7 @@ pub fn registry_listing() -> Vec<Listed> {
         .chain(TopologySpec::listing())
         .chain(PropagationSpec::listing())
         .chain(transports)
+        .chain(StackSpec::listing())
         .collect()
 }
 

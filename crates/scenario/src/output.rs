@@ -53,6 +53,8 @@ pub struct RunOutput {
     pub flow_series: Option<SeriesTable>,
     /// Time series of links, if the scenario samples.
     pub link_series: Option<SeriesTable>,
+    /// Logs of transport stacks, if requested: name of the flow and the end, and the document.
+    pub logs: Vec<(String, Vec<u8>)>,
     /// Limits of flows and the effect of queues, if requested.
     pub why: Option<serde_json::Value>,
 }

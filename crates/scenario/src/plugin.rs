@@ -216,10 +216,13 @@ impl JsonSchema for PluginParams {
     }
 }
 
-/// A failure inside a plug-in during a run.
+/// What [`Fault::what`] says of a transport stack.
+pub(crate) const STACK: &str = "transport stack";
+
+/// A failure inside a plug-in or a transport stack during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Kind of plug-in: `queue` or `congestion control`.
+    /// Kind of plug-in: `queue` or `congestion control`; `transport stack` for what is built in.
     pub what: &'static str,
     /// The simulated time of the call.
     pub time: Time,
@@ -227,6 +230,13 @@ pub struct Fault {
     pub message: String,
     /// True if it was interrupted (Ctrl-C) and is not faulty.
     pub interrupted: bool,
+}
+
+impl Fault {
+    /// Noun for what failed.
+    pub(crate) fn kind(&self) -> String {
+        if self.what == STACK { STACK.to_owned() } else { format!("plug-in {}", self.what) }
+    }
 }
 
 thread_local! {

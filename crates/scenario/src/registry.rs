@@ -6,8 +6,9 @@
 
 use crate::endpoint::AnyEndpoint;
 use crate::plugin::PluginParams;
-use crate::registry_macros::{controls, queues, sources};
+use crate::registry_macros::{controls, queues, sources, stacks};
 use fairlane_queue as q;
+use fairlane_stacks as s;
 use fairlane_traffic::{self as traffic, source};
 
 queues! {
@@ -78,6 +79,17 @@ sources! {
 controls! {
     "time_slots" [] => TimeSlots: traffic::TimeSlotsParams;
     "congestion_signal" [] => CongestionSignal: traffic::CongestionSignalParams;
+}
+
+stacks! {
+    "quinn" [] => Quinn: s::QuinnParams;
+    "noq" [] => Noq: s::NoqParams;
+}
+
+impl Default for StackSpec {
+    fn default() -> Self {
+        Self::Quinn(s::QuinnParams::default())
+    }
 }
 
 impl Default for QueueSpec {

@@ -347,6 +347,40 @@ macro_rules! controls {
     };
 }
 
+macro_rules! stacks {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+        $crate::registry_macros::spec! {
+            /// A real transport stack with its parameters.
+            StackSpec, "stack", "Real transport stack: its name, or a table of its parameters under its name.";
+            $($name [$($alias),*] => $variant: $params;)*
+        }
+
+        impl StackSpec {
+            /// Names and versions of all stacks.
+            pub const VERSIONS: &'static [(&'static str, &'static str)] = &[$(($name, <$params as fairlane_stacks::Implementation>::VERSION)),*];
+            /// True if the stack is built into this program.
+            pub fn is_built(&self) -> bool {
+                match self { $(Self::$variant(_) => <$params as fairlane_stacks::Implementation>::BUILT),* }
+            }
+            /// Names of the stacks that are built into this program.
+            pub fn built() -> Vec<&'static str> {
+                [$(<$params as fairlane_stacks::Implementation>::BUILT.then_some($name)),*].into_iter().flatten().collect()
+            }
+            /// Header bytes of a datagram on the wire.
+            pub(crate) fn header(&self) -> u64 {
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::header(p)),* }
+            }
+            pub(crate) fn check(&self) -> Result<(), fairlane_net::Problem> {
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::check(p)),* }
+            }
+            /// Builds the stack of one end of a flow.
+            pub(crate) fn build(&self, seat: &fairlane_stacks::Seat) -> Result<Option<Box<dyn fairlane_stacks::Stack>>, String> {
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::build(p, seat)),* }
+            }
+        }
+    };
+}
+
 macro_rules! topologies {
     ($($name:literal [$($alias:literal),*] => $module:ident::$variant:ident;)*) => {
         $(mod $module;)*
@@ -375,4 +409,4 @@ macro_rules! topologies {
     };
 }
 
-pub(crate) use {controls, forward_app, forward_qdisc, queues, sources, spec, topologies};
+pub(crate) use {controls, forward_app, forward_qdisc, queues, sources, spec, stacks, topologies};

@@ -1,7 +1,7 @@
 //! A scenario that passed every check, and the states after its changes.
 
 use crate::code::Warning;
-use crate::expand::{Expanded, LinkDir, Member, members};
+use crate::expand::{Expanded, LinkDir, Member, Transport, members};
 use crate::spec::Scenario;
 use fairlane_net::{NodeId, Waiting};
 use fairlane_units::{Name, Time};
@@ -61,6 +61,10 @@ impl Resolved {
     /// One entry per link direction.
     pub fn link_directions(&self) -> &[LinkDir] {
         &self.expanded.links
+    }
+    /// True if a flow is driven by a real transport stack.
+    pub fn has_stack(&self) -> bool {
+        self.expanded.groups.iter().any(|g| matches!(g.transport, Transport::Stack(_)))
     }
     /// Warnings about the results.
     pub fn warnings(&self) -> &[Warning] {

@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::resolved::Resolved;
 use crate::run_error::RunError;
 use crate::series_table::SeriesTable;
+use crate::stack_logs::{check_logs, lost_connections, take_logs, want_logs};
 use crate::timeline::Timeline;
 use crate::trace::{Tracing, not_written};
 use fairlane_engine::{EventQueue, fits_64_bits};
@@ -48,6 +49,8 @@ pub struct Options {
     pub hop_probe: bool,
     /// Capture files.
     pub captures: Captures,
+    /// Flows and groups whose transport stacks are to write their own logs.
+    pub logs: Vec<String>,
     /// True to report the limits of flows, with the loop compiled for observers.
     pub why: bool,
     /// The only metrics to compute, as pairs of table and metric; none: all.
@@ -90,6 +93,7 @@ pub fn run_traced(
 ) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
     options.captures.check(scenario)?;
+    check_logs(scenario, &options.logs)?;
     limits::check(scenario, options.why)?;
     tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
     let done = on_threads(options.seeds.len(), options.threads, progress, |run| {
@@ -98,6 +102,7 @@ pub fn run_traced(
             hop_probe: options.hop_probe,
             why: options.why,
             captures: &options.captures,
+            logs: &options.logs,
             tracing,
             run,
             threads: options.inside(),
@@ -128,7 +133,7 @@ fn unpanicked<T>(seed: u64, run: impl FnOnce() -> Result<T, RunError>) -> Result
 pub(crate) fn run_single(scenario: &Resolved, seed: u64, keep: Keep<'_>, progress: &Progress) -> Result<RunOutput, RunError> {
     let captures = Captures::default();
     let (parts, captures) = (Parallel::Never, &captures);
-    let watch = Watch { hop_probe: false, why: false, captures, tracing: None, run: 0, threads: 1, parts, keep };
+    let watch = Watch { hop_probe: false, why: false, captures, logs: &[], tracing: None, run: 0, threads: 1, parts, keep };
     let done = unpanicked(seed, || run_one(scenario, seed, watch, progress));
     progress.finished.fetch_add(1, Ordering::Relaxed);
     done.map(|done| done.output)
@@ -190,6 +195,7 @@ struct Watch<'a> {
     hop_probe: bool,
     why: bool,
     captures: &'a Captures,
+    logs: &'a [String],
     tracing: Option<&'a Tracing>,
     /// Index of the run in the set.
     run: usize,
@@ -201,7 +207,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn is_observed(&self) -> bool {
-        self.hop_probe || self.why || self.tracing.is_some() || !self.captures.requests.is_empty()
+        self.hop_probe || self.why || self.tracing.is_some() || !self.logs.is_empty() || !self.captures.requests.is_empty()
     }
 }
 
@@ -324,6 +330,7 @@ fn run_cut<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, f
 fn run_observed<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let Setup { seed, clock, members, parts } = setup;
     let mut world = parts.build::<H>()?;
+    want_logs(watch.logs, &members, &world);
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
     let from = Time::ZERO + scenario.warmup;
@@ -358,8 +365,12 @@ fn finish<H: EventQueue>(
     (cpu_s, setup_s): (f64, f64),
     keep: Keep<'_>,
 ) -> RunOutput {
+    let (lost, logs) = (lost_connections(of.2, &world), take_logs(of.2, &world));
     world.retire();
-    output(of, world, after_first, (cpu_s, setup_s), keep)
+    let mut output = output(of, world, after_first, (cpu_s, setup_s), keep);
+    output.warnings.extend(lost);
+    output.logs = logs;
+    output
 }
 
 fn drive<H: EventQueue>(
@@ -471,5 +482,6 @@ pub(crate) fn output<H: EventQueue>(
         flow_series,
         link_series,
         why: None,
+        logs: Vec::new(),
     }
 }

@@ -19,8 +19,8 @@ pub enum RunError {
     /// Packets cannot be captured.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// The code of a plug-in failed.
-    #[error("a plug-in {} failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
+    /// The code of a plug-in or of a transport stack failed.
+    #[error("a {} failed at {} of simulated time\n{}", .0.kind(), .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
     /// Limits of flows were requested, but the scenario reports groups.
     #[error(

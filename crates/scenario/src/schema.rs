@@ -3,7 +3,7 @@
 //! Documents use the whole schema ([`schema`]). Checks of a file use its top and, one by one, the algorithms that the file names ([`definition`]):
 //! most scenarios name two or three of a hundred.
 
-use crate::registry::{ControlSpec, QueueSpec, SourceSpec};
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec, StackSpec};
 use crate::registry_entry::Part;
 use crate::spec::{PropagationSpec, Scenario};
 use crate::topology::TopologySpec;
@@ -63,7 +63,7 @@ fn in_parts() -> SchemaGenerator {
 }
 
 fn parts() -> impl Iterator<Item = &'static Part> {
-    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, TopologySpec::PARTS, PropagationSpec::PARTS].into_iter().flatten()
+    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, StackSpec::PARTS, TopologySpec::PARTS, PropagationSpec::PARTS].into_iter().flatten()
 }
 
 fn completed(generator: SchemaGenerator) -> Value {

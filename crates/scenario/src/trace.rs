@@ -107,7 +107,7 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
         let addresses = [address(m.from), address(m.to)];
         match &group.transport {
             Transport::Tcp(p, config) => Ends { kinds: ["tcp", "ack"], addresses, mss: config.mss().into(), handshake: p.handshake },
-            Transport::Udp(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
+            Transport::Udp(_) | Transport::Stack(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
         }
     };
     Names {

@@ -125,6 +125,12 @@ class PropagationParams(Params):
     _kind = "propagation"
 
 
+class StackParams(Params):
+    """Parameters of a real transport stack."""
+
+    _kind = "stack"
+
+
 class TransportParams(Params):
     """Parameters of a transport."""
 

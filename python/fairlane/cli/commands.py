@@ -30,7 +30,7 @@ from .output import (
     render,
     wrote,
 )
-from .recording import calls, capture, recorded
+from .recording import calls, capture, recorded, write_logs
 from .seeds import seed_options
 
 _SCHEMAS = [
@@ -192,6 +192,13 @@ def cli(ctx: click.Context) -> None:
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Add the queue length as a comment to each captured packet that leaves a queue.")
 @click.option(
+    "--qlog",
+    "qlogs",
+    multiple=True,
+    metavar="FLOW",
+    help="Write the logs of a flow's real transport stack: FLOW.sender.sqlog and FLOW.receiver.sqlog (docs/models/stacks.md).",
+)
+@click.option(
     "--trace",
     is_flag=False,
     flag_value="",
@@ -226,6 +233,7 @@ def run(
     snaplen: int | None,
     pcap_ip: str,
     pcap_queue: bool,
+    qlogs: tuple[str, ...],
     trace: str | None,
     trace_format: str,
     why: bool,
@@ -283,7 +291,7 @@ def run(
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
             only_seen = not targets  # a step for the chart alone
     if together and not (quiet or as_json) and sys.stderr.isatty():
-        watched = bool(pcaps or why or html is not None or hop_probe or trace is not None)
+        watched = bool(pcaps or why or html is not None or hop_probe or trace is not None or qlogs)
         if (reason := _in_one_piece(resolved, chosen, watched=watched)) is not None:
             notes([f"the run uses one thread: {reason}"])
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
@@ -296,6 +304,7 @@ def run(
                 "pcap": pcap,
                 "trace": events if events is not None or html is None or grouped else calls(resolved, len(chosen or [0])),
                 "why": why or (html is not None and not grouped),
+                "qlog": qlogs,
             }
             result = run_resolved(resolved, chosen, progress=progress, **settled)
         spent = time.monotonic() - began
@@ -314,6 +323,7 @@ def run(
             from ..runs.folder import save
 
             save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage], moves=True)
+    write_logs(result, out, force=force)
     for path, figure in figures:
         from ..look.figures import save_figure
 

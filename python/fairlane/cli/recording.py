@@ -58,3 +58,12 @@ def recorded(words: str | None, out: str | None, form: str, *, force: bool) -> I
     parse_filter(words, format=form).arguments(Path())
     with recording_folder(out, force=force) as place:
         yield parse_filter(words, place, form)
+
+
+def write_logs(result: Any, out: str | None, *, force: bool) -> None:
+    """Writes the logs of transport stacks, with the seed in the name if there are several runs."""
+    from ..base.files import save_bytes
+
+    several = len({seed for seed, _ in result.logs}) > 1
+    for (seed, name), text in result.logs.items():
+        save_bytes(Path(out or "") / f"{name}{f'.{seed}' if several else ''}.sqlog", text, new=not force)

@@ -40,6 +40,8 @@ class ResultData:
         self.info = info
         self._tables = tables
         self.captures: list[Path] = []
+        self.logs: dict[tuple[int, str], bytes] = {}
+        """Logs of real transport stacks, by seed and by name of the flow and the end: `app.sender`."""
         """Capture files that the runs wrote."""
         self._why: list[str | None] = [None]
         self.trace_folder: Path | None = None

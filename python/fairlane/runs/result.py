@@ -38,6 +38,7 @@ class RunOptions(TypedDict, total=False):
     pcap: Pcap | Names | None
     trace: Trace | str | bool | None
     why: bool
+    qlog: str | Iterable[str]
     progress: Progress | None
 
 
@@ -67,6 +68,7 @@ def run(
     pcap: Pcap | Names | None = None,
     trace: Trace | str | bool | None = None,
     why: bool = False,
+    qlog: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario file once per seed, on all cores; a `Network` has `run`.
@@ -76,10 +78,10 @@ def run(
     split if the network allows it (`Network.partition`). Results never depend on it. `hop_probe` enables the observed event loop, which
     does not change results. `pcap` captures packets: names of links, nodes or flows, a dict from names to files, or a `Pcap`. `trace`
     records events for `Result.trace`: True, a filter such as "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows,
-    for `Result.why`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
+    for `Result.why`. `qlog`: flows and groups whose real transport stacks write their own logs, for `Result.logs`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
-    options = RunOptions(seed=seed, threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
+    options = RunOptions(seed=seed, threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress, qlog=qlog)
     return run_of(scenario, seeds, options)
 
 
@@ -101,6 +103,7 @@ def run_resolved(
     pcap: Pcap | Names | None = None,
     trace: Trace | str | bool | None = None,
     why: bool = False,
+    qlog: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario that `checked` returned; see `run`."""
@@ -123,9 +126,11 @@ def run_resolved(
         recorded = wanted.arguments(folder)
     with nullcontext() if plan is None else plan.placed() as placed:
         captures = None if placed is None else placed.arguments()
-        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, recorded, why)
+        logs = [qlog] if isinstance(qlog, str) else list(qlog)
+        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, recorded, why, logs=logs)
     result = Result.from_runs(resolved, runs)
     result.captures = [] if plan is None else plan.files()
+    result.logs = {(run.seed, name): text for run in runs for name, text in run.logs()} if logs else {}
     result.trace_folder = folder
     return result
 

@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::diag::nearest;
 use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, numbers, pair_name};
 use crate::registry::SourceSpec;
-use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
+use crate::spec::{FlowSpec, Scenario, SourceTable, StackTable, TcpTable};
 use fairlane_net::{App, Class, FlowId, NodeId, Proto};
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::Source;
@@ -177,6 +177,14 @@ impl Semantics<'_> {
     /// Transport and source of a group; also completes the specification.
     fn group(&mut self, name: &str, spec: &mut FlowSpec) -> Option<Group> {
         let transport = match (&mut spec.tcp, &spec.udp) {
+            (tcp, udp) if spec.stack.is_some() => {
+                if let Some(other) = tcp.as_ref().map(|_| "tcp").or(udp.as_ref().map(|_| "udp")) {
+                    let message = format!("flow `{name}` has both {other} and a stack");
+                    self.fail(Code::TwoTransports, &["flows", name, "stack"], message, "write one of them");
+                    return None;
+                }
+                self.stack(name, spec)?
+            }
             (Some(_), Some(_)) => {
                 self.fail(Code::TwoTransports, &["flows", name, "udp"], format!("flow `{name}` has both tcp and udp"), "write one of them");
                 return None;
@@ -198,14 +206,14 @@ impl Semantics<'_> {
         };
         let mut source = match (&spec.source, &transport) {
             (Some(s), _) => s.spec(),
-            (None, Transport::Tcp(..)) => SourceSpec::default(),
+            (None, Transport::Tcp(..) | Transport::Stack(_)) => SourceSpec::default(),
             (None, Transport::Udp(_)) => {
                 let help = "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }";
                 self.fail_key(Code::NoSource, &["flows", name], format!("flow `{name}` has no source"), help);
                 return None;
             }
         };
-        let over = if matches!(transport, Transport::Udp(_)) { Proto::Udp } else { Proto::Tcp };
+        let over = over(&transport, &source);
         if let Err(problem) = source.check(over) {
             let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
             self.fail(Code::SourceUnfit, &path, format!("{}: {}", source.name(), problem.message), "");
@@ -220,13 +228,14 @@ impl Semantics<'_> {
     fn carrier(&mut self, name: &str, transport: &Transport, source: &SourceSpec) {
         let Some(inner) = source.carried() else { return };
         let (own, path) = (source.name(), ["flows", name, "source", source.name(), "source"]);
-        if let Transport::Tcp(..) = transport {
-            let message = format!("{own} controls the rate of a flow over udp; flow `{name}` has tcp");
+        if !matches!(transport, Transport::Udp(_)) {
+            let other = transport.name();
+            let message = format!("{own} controls the rate of a flow over udp; flow `{name}` has {other}");
             self.fail(
                 Code::CarrierUnfit,
                 &path[..4],
                 message,
-                format!("write udp = {{}} instead of tcp, or the source {} without {own}", inner.name()),
+                format!("write udp = {{}} instead of {other}, or the source {} without {own}", inner.name()),
             );
         }
         if inner.carried().is_some() {
@@ -237,6 +246,23 @@ impl Semantics<'_> {
             let message = format!("{} sends in both directions; {own} carries one direction only", inner.name());
             self.fail(Code::CarrierUnfit, &path, message, format!("write source.{} over udp or tcp", inner.name()));
         }
+    }
+
+    /// The stack of a group, if this program has it.
+    fn stack(&mut self, name: &str, spec: &mut FlowSpec) -> Option<Transport> {
+        let stack = spec.stack.as_ref()?.spec();
+        let own = stack.name();
+        if !stack.is_built() {
+            let help = format!("pip install 'fairlane[stacks]', or build with --features {own}");
+            self.fail(Code::StackMissing, &["flows", name, "stack", own], format!("stack {own} is not built into this fairlane"), help);
+            return None;
+        }
+        if let Err(problem) = stack.check() {
+            self.fail(Code::StackUnfit, &["flows", name, "stack", own, &problem.field], format!("{own}: {}", problem.message), "");
+            return None;
+        }
+        spec.stack = Some(StackTable::from(&stack));
+        Some(Transport::Stack(stack))
     }
 
     fn tcp(&mut self, name: &str, table: &mut TcpTable, class: u8) -> Option<(TcpParams, Arc<TcpConfig>)> {
@@ -278,4 +304,14 @@ impl Semantics<'_> {
             }
         }
     }
+}
+
+/// Service below a source: amounts of data over a stack lie on streams, which are like TCP; packets are datagrams.
+fn over(transport: &Transport, source: &SourceSpec) -> Proto {
+    let datagrams = match transport {
+        Transport::Tcp(..) => false,
+        Transport::Udp(_) => true,
+        Transport::Stack(_) => !source.build(FlowId(0), Time::ZERO, None).usage().amounts,
+    };
+    if datagrams { Proto::Udp } else { Proto::Tcp }
 }

@@ -269,6 +269,11 @@ impl Simulation {
         done
     }
 
+    /// True if the run can be copied: a real transport stack cannot.
+    pub fn can_branch(&self) -> bool {
+        !self.scenario.has_stack()
+    }
+
     /// Copies the run: without a number with the same future as long as nothing is changed, with a number with other random numbers.
     #[must_use]
     pub fn branch(&self, number: Option<u64>) -> Self {

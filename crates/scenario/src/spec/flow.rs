@@ -2,7 +2,7 @@
 
 use super::classes::Classes;
 use super::pairs::{LoadSpec, PairsSpec};
-use super::table::{SourceTable, TcpTable};
+use super::table::{SourceTable, StackTable, TcpTable};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Bytes, Dur};
 use schemars::JsonSchema;
@@ -70,7 +70,10 @@ pub struct FlowSpec {
     /// UDP: a table of parameters.
     #[serde(default)]
     pub udp: Option<UdpParams>,
-    /// Traffic source. Absent: `bulk` over TCP.
+    /// A real transport implementation instead of a simulated one: a stack's name, or `stack.NAME` with its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<StackTable>,
+    /// Traffic source. Absent: `bulk` over TCP and over a stack.
     #[serde(default)]
     pub source: Option<SourceTable>,
 }

@@ -22,7 +22,7 @@ pub use mobility::{RandomWaypointSpec, RoutesSpec, WalkSpec, Waypoint};
 pub use pairs::{DemandSpec, GravityPairs, LoadSpec, MatrixPairs, PairsSpec, RandomPairs};
 pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
 pub(crate) use table::REGISTRY_KEYS;
-pub use table::{QueueTable, SourceTable, TcpTable};
+pub use table::{QueueTable, SourceTable, StackTable, TcpTable};
 
 use crate::topology::TopologySpec;
 use fairlane_units::Dur;

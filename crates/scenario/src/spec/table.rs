@@ -1,6 +1,6 @@
 //! Tables of parameters as written, until all layers (builder, refinement, preset, option) are merged. Copies share their values.
 
-use crate::registry::{QueueSpec, SourceSpec};
+use crate::registry::{QueueSpec, SourceSpec, StackSpec};
 use fairlane_tcp::{CcParams, ParamsError, TcpParams};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Keys whose value is a one-key table naming an algorithm: another name replaces it, the same name refines it.
-pub(crate) const REGISTRY_KEYS: [&str; 5] = ["queue", "cc", "source", "topology", "propagation"];
+pub(crate) const REGISTRY_KEYS: [&str; 6] = ["queue", "cc", "source", "stack", "topology", "propagation"];
 
 /// Merges `over` into `base`: tables are merged, other values replaced.
 pub(crate) fn merge_json(base: &mut Value, over: &Value, registry: bool) {
@@ -82,6 +82,11 @@ table! {
 table! {
     /// A traffic source with its written parameters.
     SourceTable as SourceSpec
+}
+
+table! {
+    /// A real transport stack with its written parameters.
+    StackTable as StackSpec
 }
 
 impl QueueTable {

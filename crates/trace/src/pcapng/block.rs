@@ -5,7 +5,11 @@ const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
 const NAMES: u32 = 4;
 const STATISTICS: u32 = 5;
+const SECRETS: u32 = 10;
 pub(super) const PACKET: u32 = 6;
+
+/// A key log of TLS (section 4.7).
+const KEY_LOG: u32 = 0x544C_534B;
 
 /// Byte-order magic (section 4.1).
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
@@ -46,22 +50,22 @@ pub(super) const fn padding(len: usize) -> usize {
 }
 
 /// A block under construction: its length is filled in at the end.
-struct Block<'a> {
+pub(super) struct Block<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
 }
 
 impl<'a> Block<'a> {
-    fn new(out: &'a mut Vec<u8>, kind: u32) -> Self {
+    pub(super) fn new(out: &'a mut Vec<u8>, kind: u32) -> Self {
         let start = out.len();
         out.extend_from_slice(&kind.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         Self { out, start }
     }
-    fn put(&mut self, bytes: &[u8]) {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
-    fn option(&mut self, code: u16, value: &[u8]) {
+    pub(super) fn option(&mut self, code: u16, value: &[u8]) {
         self.put(&code.to_le_bytes());
         self.put(&(value.len() as u16).to_le_bytes());
         self.put(value);
@@ -75,7 +79,7 @@ impl<'a> Block<'a> {
         self.option(code, &value.as_bytes()[..end]);
     }
     /// Writes the end of the options, then the length at both ends.
-    fn close(mut self) {
+    pub(super) fn close(mut self) {
         self.put(&[0; 4]);
         self.close_bare();
     }
@@ -84,6 +88,16 @@ impl<'a> Block<'a> {
         self.out.extend_from_slice(&len.to_le_bytes());
         self.out[self.start + 4..self.start + 8].copy_from_slice(&len.to_le_bytes());
     }
+}
+
+/// Decryption secrets block with lines of a key log (section 4.7).
+pub(super) fn secrets(out: &mut Vec<u8>, lines: &str) {
+    let mut b = Block::new(out, SECRETS);
+    b.put(&KEY_LOG.to_le_bytes());
+    b.put(&(lines.len() as u32).to_le_bytes());
+    b.put(lines.as_bytes());
+    b.put(&[0; 3][..padding(lines.len())]);
+    b.close_bare();
 }
 
 /// Section header block (section 4.1).

@@ -1,6 +1,6 @@
 //! Packet capture at interfaces of nodes or at senders of flows, in a file for Wireshark, tshark and tcpdump.
 //!
-//! Source: pcapng, draft-ietf-opsawg-pcapng. Deviations: none known; optional blocks (decryption secrets, journal, custom) are not written.
+//! Source: pcapng, draft-ietf-opsawg-pcapng. Deviations: none known; optional blocks (journal, custom) are not written.
 //!
 //! An interface is one end of a link: a sent packet has the time at which its transmission begins, a received one the time of its last bit, as tcpdump at
 //! that node would see it. Packets that the queue before the link dropped, or the link lost, never appear there: they go to an interface of their own,
@@ -11,12 +11,14 @@ mod block;
 mod comment;
 mod frame;
 mod monitor;
+mod payload;
 mod points;
 mod radiotap;
 mod sink;
 mod template;
 
 pub use frame::{FlowFacts, NO_SHIFT, ipv4, ipv6, mac};
+pub use payload::Payload;
 pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
@@ -29,8 +31,10 @@ use fairlane_units::Time;
 use frame::{HEAD, Lengths, LinkHop, render, store};
 use monitor::Listener;
 use sink::{Sink, Unnamed, Writer};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use template::{Key, Templates};
 
 /// Bytes kept of the transport header of a dropped packet (RFC 792: "64 bits of original data datagram").
@@ -92,6 +96,8 @@ struct File {
     counts: Vec<Count>,
     /// True if interfaces come in pairs, the second one for dropped packets.
     paired: bool,
+    /// Bytes of each flow's key log that are in the file.
+    secrets: BTreeMap<u32, usize>,
 }
 
 /// Complete files with temporary names.
@@ -122,6 +128,8 @@ struct Order {
 pub struct Capture {
     style: Style,
     flows: Vec<FlowFacts>,
+    /// By flow; empty if no packet has a known payload.
+    payloads: Vec<Option<Arc<dyn Payload>>>,
     ports: Taps,
     senders: Taps,
     order: Vec<Order>,
@@ -151,7 +159,8 @@ impl Capture {
             let mut sink = writer.create(&request.file).map_err(|e| (request.file.clone(), e))?;
             let mut head = Vec::new();
             block::section(&mut head, concat!("fairlane ", env!("CARGO_PKG_VERSION")), &network.comment);
-            let snaplen = style.snaplen.unwrap_or(HEAD as u32);
+            let most = if network.payloads.is_empty() { HEAD as u32 } else { payload::WHOLE };
+            let snaplen = style.snaplen.unwrap_or(most);
             let mut count = 0;
             let mut describe = |name: String, description: String, node: Option<u32>, speed: Option<u64>| {
                 let linktype = if matches!(request.points, Points::Air(_)) { block::RADIOTAP } else { block::ETHERNET };
@@ -202,12 +211,12 @@ impl Capture {
             block::names(&mut head, nodes.map(|(i, name)| (name.as_str(), ipv4(i as u32), ipv6(i as u32))));
             sink.put(&head);
             let paired = matches!(request.points, Points::Links(_));
-            files.push(File { sink, counts: vec![Count::default(); count as usize], paired });
+            files.push(File { sink, counts: vec![Count::default(); count as usize], paired, secrets: BTreeMap::new() });
         }
         let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
-        let (flows, starts) = (network.flows, network.starts);
+        let (flows, payloads, starts) = (network.flows, network.payloads, network.starts);
         let templates = Templates::new(flows.len());
-        Ok(Self { templates, style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
+        Ok(Self { templates, style, flows, payloads, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
     }
 
     /// First write error, with its file.
@@ -264,6 +273,9 @@ impl Capture {
     fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &Packet, seg: &Segment, comment: Comment) {
         let kind = if comment.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
+        if !self.payloads.is_empty() && self.with_payload(tap, time, pkt, seg, comment) {
+            return;
+        }
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
         // A packet that has arrived at its end has crossed one more link.
@@ -296,6 +308,12 @@ struct BlockHeader {
     ns: u64,
     flags: u32,
     snaplen: Option<u32>,
+}
+
+/// Writes the headers of a packet that is captured at `tap` after `hops` links.
+fn render_any(ipv6: bool, head: &mut [u8; HEAD], pkt: &Packet, seg: &Segment, facts: &FlowFacts, (tap, hops): (Tap, u32)) -> Lengths {
+    let hop = LinkHop { from: tap.from, to: tap.to, hops };
+    if ipv6 { render::<true>(head, pkt, seg, facts, hop) } else { render::<false>(head, pkt, seg, facts, hop) }
 }
 
 /// Length of a block's head: type, length, interface, time stamp, captured length, original length.

@@ -1,9 +1,10 @@
 //! Capture points, output files, and the network facts that a capture needs.
 
-use super::{FlowFacts, Monitor};
+use super::{FlowFacts, Monitor, Payload};
 use fairlane_net::PortId;
 use fairlane_units::Rate;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Format of captured packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub struct Network {
     pub ports: usize,
     /// Facts about each flow.
     pub flows: Vec<FlowFacts>,
+    /// Payload of the packets of each flow, where it is known; empty if it is of none.
+    pub payloads: Vec<Option<Arc<dyn Payload>>>,
     /// First hops of all routes in order, if routes change ([`fairlane_net::World::route_starts`]).
     pub starts: Vec<u32>,
 }

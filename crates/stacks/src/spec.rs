@@ -1,0 +1,196 @@
+//! Parameters of the stacks. All are known to every build, so that a scenario can be checked where a stack is not built.
+
+use crate::stack::{Seat, Stack};
+use fairlane_net::Problem;
+use fairlane_units::{Bytes, Dur, Len};
+
+fairlane_units::params! {
+    /// quinn, an implementation of QUIC (RFC 9000, RFC 9001, RFC 9002) in Rust: quinn-proto 0.11.19 with rustls and full TLS 1.3, unchanged. License MIT
+    /// or Apache-2.0. Data of the application lie on one-way streams, one a transfer; packets of the application are datagrams of RFC 9221. It lacks
+    /// 0-RTT, HTTP/3 and multipath here.
+    pub struct QuinnParams {
+        /// Congestion control.
+        pub cc: QuinnCc = QuinnCc::Cubic,
+        /// What all implementations of QUIC have in common.
+        #[serde(flatten)]
+        pub quic: QuicParams,
+    }
+
+    /// noq, an implementation of QUIC (RFC 9000, RFC 9001, RFC 9002) in Rust that began as a copy of quinn: noq-proto 1.4.0 with rustls and full TLS 1.3,
+    /// unchanged. License MIT or Apache-2.0. Transfers and packets as with quinn. It lacks 0-RTT, HTTP/3 and multipath here.
+    pub struct NoqParams {
+        /// Congestion control.
+        pub cc: NoqCc = NoqCc::Cubic,
+        /// What all implementations of QUIC have in common.
+        #[serde(flatten)]
+        pub quic: QuicParams,
+    }
+
+    /// Parameters of every implementation of QUIC.
+    pub part QuicParams {
+        /// Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4).
+        pub ecn: bool = true,
+        /// Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of 1200 bytes.
+        #[schemars(extend("x-min" = "1p", "x-max" = "10000p"))]
+        pub initial_window: Option<Len> = None,
+        /// Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s.
+        #[schemars(extend("x-min" = "1kB", "x-max" = "4GB"))]
+        pub stream_window: Bytes = Bytes(1_250_000),
+        /// Data that the receiver accepts on all streams of the connection. Absent: without a limit, as in quinn.
+        #[schemars(extend("x-min" = "1kB", "x-max" = "4GB"))]
+        pub window: Option<Bytes> = None,
+        /// Data that the sender holds, sent or not, until they are acknowledged. quinn: 10 MB.
+        #[schemars(extend("x-min" = "1kB", "x-max" = "4GB"))]
+        pub send_buffer: Bytes = Bytes(10_000_000),
+        /// Streams that a peer may have open at the same time.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        pub streams: u32 = 100,
+        /// Payload of the first datagrams (RFC 9000 section 14: at least 1200 bytes).
+        #[schemars(extend("x-min" = "1200B", "x-max" = "65507B"))]
+        pub mtu: Bytes = Bytes(1200),
+        /// Largest payload that path MTU discovery tries (RFC 8899). Equal to `mtu`: none is tried.
+        #[schemars(extend("x-min" = "1200B", "x-max" = "65507B"))]
+        pub largest_mtu: Bytes = Bytes(1452),
+        /// Time without packets after which a connection ends (RFC 9000 section 10.1); the same at both ends.
+        #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+        pub idle_timeout: Dur = Dur::from_secs(30),
+        /// Round-trip time that is assumed before there is a sample (RFC 9002 section 6.2.2).
+        #[schemars(extend("x-min" = "1us", "x-max" = "10s"))]
+        pub initial_rtt: Dur = Dur::from_ms(333),
+        /// Version of QUIC that the end which opens the connection speaks.
+        pub version: QuicVersion = QuicVersion::V1,
+        /// The only version that the other end knows, if it is to be another one: the connection then fails (RFC 9000 section 6).
+        pub server_version: Option<QuicVersion> = None,
+        /// Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768).
+        #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+        pub header: Bytes = Bytes(28),
+    }
+
+    /// Congestion controls of quinn.
+    pub enum QuinnCc {
+        /// CUBIC (RFC 8312).
+        #[default]
+        Cubic,
+        /// NewReno (RFC 9002 section 7).
+        Newreno,
+        /// BBR as in draft-cardwell-iccrg-bbr-congestion-control-00. It draws from the system's random numbers, so it needs a program that was built with
+        /// `--cfg getrandom_backend="custom"`.
+        Bbr,
+    }
+
+    /// Congestion controls of noq.
+    pub enum NoqCc {
+        /// CUBIC (RFC 9438).
+        #[default]
+        Cubic,
+        /// NewReno (RFC 9002 section 7).
+        Newreno,
+        /// BBRv3 (draft-ietf-ccwg-bbr). It draws from the system's random numbers, so it needs a program that was built with
+        /// `--cfg getrandom_backend="custom"`.
+        Bbr3,
+    }
+
+    /// A version of QUIC.
+    pub enum QuicVersion {
+        /// Version 1 (RFC 9000).
+        #[default]
+        V1,
+        /// The last draft but five, draft-ietf-quic-transport-29.
+        Draft29,
+        /// draft-ietf-quic-transport-34.
+        Draft34,
+    }
+}
+
+impl QuicVersion {
+    /// Number on the wire.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::V1 => 1,
+            Self::Draft29 => 0xff00_001d,
+            Self::Draft34 => 0xff00_0022,
+        }
+    }
+}
+
+/// Parameters of a stack, from which both ends of a connection are built.
+pub trait Implementation {
+    /// Version of the implementation.
+    const VERSION: &'static str;
+    /// True if the stack is built into this program.
+    const BUILT: bool;
+    /// Header bytes of a datagram on the wire.
+    fn header(&self) -> u64;
+    /// Checks what the range of a parameter cannot say.
+    ///
+    /// # Errors
+    /// The parameter, and what is wrong.
+    fn check(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+    /// Builds the stack of one end; `None` if it is not built into this program.
+    ///
+    /// # Errors
+    /// Why the stack refuses its parameters.
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String>;
+}
+
+impl QuicParams {
+    fn check(&self) -> Result<(), Problem> {
+        if self.largest_mtu < self.mtu {
+            return Err(Problem::new("largest_mtu", "it is below mtu"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an algorithm whose random numbers this program cannot seed.
+fn seedable(draws: bool) -> Result<(), Problem> {
+    if draws && !cfg!(getrandom_backend = "custom") {
+        let why = "it draws from the system's random numbers, so two runs would differ: build with RUSTFLAGS='--cfg getrandom_backend=\"custom\"'";
+        return Err(Problem::new("cc", why));
+    }
+    Ok(())
+}
+
+impl Implementation for QuinnParams {
+    const VERSION: &'static str = "0.11.19";
+    const BUILT: bool = cfg!(feature = "quinn");
+    fn header(&self) -> u64 {
+        self.quic.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        seedable(self.cc == QuinnCc::Bbr)?;
+        self.quic.check()
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "quinn")]
+        return crate::quinn::build(self, seat).map(Some);
+        #[cfg(not(feature = "quinn"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
+
+impl Implementation for NoqParams {
+    const VERSION: &'static str = "1.4.0";
+    const BUILT: bool = cfg!(feature = "noq");
+    fn header(&self) -> u64 {
+        self.quic.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        seedable(self.cc == NoqCc::Bbr3)?;
+        self.quic.check()
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "noq")]
+        return crate::noq::build(self, seat).map(Some);
+        #[cfg(not(feature = "noq"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
