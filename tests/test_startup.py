@@ -333,7 +333,8 @@ def test_the_package_itself_draws_in_two_libraries():
 def test_extras_are_what_the_errors_say():
     extras = PROJECT["optional-dependencies"]
     assert {extra: names(extras[extra]) for extra in EXTRAS} == {extra: set(libraries) for extra, libraries in EXTRAS.items()}
-    assert set(extras) == {*EXTRAS, "all", "site", "dev"}
+    # Transport stacks are the extension itself: a scenario says which one is missing.
+    assert set(extras) == {*EXTRAS, "all", "site", "dev", "stacks"}
     # A Dask cluster and MPI are for those who have one.
     assert names(extras["all"]) == HEAVY - {"distributed", "mpi4py"}
     # One lower bound for each library, wherever it stands.

@@ -14,13 +14,15 @@ A simulation in ten lines::
     result = net.run(seeds="1..5")
     print(result.value("utilisation", link="bottleneck"))
 
-Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation` and `transports`;
+Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation`, `stacks` and `transports`;
 quantities with types of their own are in `units`.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
@@ -39,7 +41,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from . import cc, controls, papers, propagation, queues, settings, sources, stats, tcp, topologies, transports, units
+    from . import cc, controls, papers, propagation, queues, settings, sources, stacks, stats, tcp, topologies, transports, units
     from ._core import version
     from .comparison.compare import compare
     from .comparison.result import Comparison
@@ -142,6 +144,7 @@ __all__ = [
     "run",
     "settings",
     "sources",
+    "stacks",
     "start",
     "stats",
     "tcp",
@@ -151,6 +154,11 @@ __all__ = [
     "verify",
     "version",
 ]
+
+
+if PathFinder.find_spec("fairlane_stacks") is not None:
+    # The same extension with real transport stacks in it: the distribution fairlane-stacks.
+    sys.modules[f"{__name__}._core"] = import_module("fairlane_stacks._core")
 
 
 def __getattr__(name: str) -> Any:

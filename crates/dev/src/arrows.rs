@@ -5,8 +5,16 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 /// Layers from the bottom up. A crate may depend on crates of lower layers; those of one layer do not know one another.
-const LAYERS: [&[&str]; 8] =
-    [&["units"], &["engine"], &["wireless"], &["net"], &["queue", "tcp", "traffic", "trace", "stacks"], &["scenario"], &["cabi", "dev"], &["py"]];
+const LAYERS: [&[&str]; 8] = [
+    &["units"],
+    &["engine"],
+    &["wireless"],
+    &["net"],
+    &["queue", "tcp", "traffic", "trace", "stacks"],
+    &["scenario"],
+    &["cabi", "dev"],
+    &["py"],
+];
 
 /// For tests only: may depend on all but scenario and what is above, and only tests may depend on it.
 const TESTKIT: &str = "testkit";

@@ -18,7 +18,12 @@ pub(crate) fn pages() -> Vec<(&'static str, String)> {
         ),
         (
             "docs/reference/stacks.md",
-            page(&all, "stack", "Transport stacks", "Written as `stack = \"NAME\"` or `stack.NAME = { ... }` in a flow group, instead of `tcp` or `udp` ([what is real, what is modelled](../models/stacks.md))."),
+            page(
+                &all,
+                "stack",
+                "Transport stacks",
+                "Written as `stack = \"NAME\"` or `stack.NAME = { ... }` in a flow group, instead of `tcp` or `udp` ([what is real, what is modelled](../models/stacks.md)).",
+            ),
         ),
         (
             "docs/reference/topologies.md",

@@ -57,7 +57,7 @@ mod _core {
     #[pymodule_export]
     const MOST_TOLD: usize = fairlane_scenario::MOST_REPORTED;
     #[pymodule_export]
-    use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, version};
+    use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, stacks, version};
 
     #[pymodule_init]
     fn init(_module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
@@ -146,6 +146,13 @@ fn jain(shares: Vec<f64>) -> f64 {
 #[pyfunction]
 fn presets() -> PyResult<String> {
     serde_json::to_string(&fairlane_scenario::presets_listing()).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Real transport stacks: name, version, and whether this program has it.
+#[pyfunction]
+fn stacks() -> Vec<(&'static str, &'static str, bool)> {
+    let built = fairlane_scenario::StackSpec::built();
+    fairlane_scenario::StackSpec::VERSIONS.iter().map(|(name, version)| (*name, *version, built.contains(name))).collect()
 }
 
 /// Version of the extension.

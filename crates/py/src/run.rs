@@ -66,7 +66,8 @@ pub(crate) fn run(
         Some(true) => Parallel::Always,
         Some(false) => Parallel::Never,
     };
-    let options = Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), logs, why, metrics: None };
+    let options =
+        Options { seeds, threads, parts, hop_probe, captures: captures.map(requested).unwrap_or_default(), logs, why, metrics: None };
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     if here {
         let (outcome, stopped) =

@@ -365,7 +365,7 @@ fn finish<H: EventQueue>(
     (cpu_s, setup_s): (f64, f64),
     keep: Keep<'_>,
 ) -> RunOutput {
-    let (lost, logs) = (lost_connections(of.2, &world), take_logs(of.2, &world));
+    let (lost, logs) = if of.0.has_stack() { (lost_connections(of.2, &world), take_logs(of.2, &world)) } else { Default::default() };
     world.retire();
     let mut output = output(of, world, after_first, (cpu_s, setup_s), keep);
     output.warnings.extend(lost);

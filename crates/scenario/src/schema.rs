@@ -63,7 +63,9 @@ fn in_parts() -> SchemaGenerator {
 }
 
 fn parts() -> impl Iterator<Item = &'static Part> {
-    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, StackSpec::PARTS, TopologySpec::PARTS, PropagationSpec::PARTS].into_iter().flatten()
+    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, StackSpec::PARTS, TopologySpec::PARTS, PropagationSpec::PARTS]
+        .into_iter()
+        .flatten()
 }
 
 fn completed(generator: SchemaGenerator) -> Value {

@@ -17,7 +17,7 @@ pub(crate) fn check_logs(scenario: &Resolved, names: &[String]) -> Result<(), Ca
         if !Kind::Flow.has(scenario, name) {
             return Err(unknown("log", "flow", name, &Kind::Flow.names(scenario)));
         }
-        let mut flows = scenario.flow_members().iter().filter(|m| m.name == *name || m.group == *name);
+        let mut flows = scenario.flow_members().iter().filter(|m| m.name == name.as_str() || m.group == name.as_str());
         if !flows.any(|m| has_stack(&m)) {
             return Err(CaptureError::Name(format!("flow `{name}` has no log of its own: only a real transport stack writes one")));
         }
@@ -27,7 +27,7 @@ pub(crate) fn check_logs(scenario: &Resolved, names: &[String]) -> Result<(), Ca
 
 /// Asks the stacks of the flows with these names, or of these groups, for their logs.
 pub(crate) fn want_logs<H: EventQueue>(names: &[String], flows: &[Member], world: &World<BuiltIn, H>) {
-    for (i, _) in (0..).zip(flows).filter(|(_, m)| names.iter().any(|n| *n == m.name || *n == m.group)) {
+    for (i, _) in (0..).zip(flows).filter(|(_, m)| names.iter().any(|n| m.name == n.as_str() || m.group == n.as_str())) {
         if let Some(AnyEndpoint::Stack(e)) = world.endpoint(EpId::sender(FlowId(i))) {
             e.datagrams().want_logs();
         }

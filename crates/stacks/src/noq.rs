@@ -10,8 +10,8 @@ pub(crate) use noq_proto as proto;
 use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{
-    Connection, ConnectionId, DatagramEvent, EcnCodepoint, Endpoint, FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, Side, Transmit,
-    TransportConfig,
+    Connection, ConnectionId, DatagramEvent, EcnCodepoint, Endpoint, FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, Side,
+    Transmit, TransportConfig,
 };
 use std::any::Any;
 use std::io::Write;

@@ -9,9 +9,7 @@ use connection::Quic;
 pub(crate) use quinn_proto as proto;
 use quinn_proto::congestion::{BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use quinn_proto::crypto::{HandshakeTokenKey, HmacKey};
-use quinn_proto::{
-    Connection, DatagramEvent, EcnCodepoint, Endpoint, QlogConfig, QlogStream, RttEstimator, Transmit, TransportConfig,
-};
+use quinn_proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, QlogConfig, QlogStream, RttEstimator, Transmit, TransportConfig};
 use std::any::Any;
 use std::io::Write;
 use std::net::SocketAddr;

@@ -3,7 +3,9 @@
 #![cfg(feature = "quinn")]
 
 use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, Limit, Segment, TimerId, Timers, Usage};
-use fairlane_stacks::{Implementation, QuicParams, QuicVersion, QuinnCc, QuinnParams, Seat, Stack, StackEndpoint, StackFault, StackState, Transmit};
+use fairlane_stacks::{
+    Implementation, QuicParams, QuicVersion, QuinnCc, QuinnParams, Seat, Stack, StackEndpoint, StackFault, StackState, Transmit,
+};
 use fairlane_units::{Dur, Time};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -181,9 +183,9 @@ fn marks_reach_the_stack_and_reduce_the_window() {
     let run = |ecn| {
         let mut p = Pair::of(&with(|q| q.ecn = ecn), 1, STREAMS);
         p.marks_from = 60;
-        p.write(2_000_000, true);
+        p.write(200_000, true);
         p.run(Dur::from_secs(20));
-        assert_eq!(p.delivered[1], 2_000_000);
+        assert_eq!(p.delivered[1], 200_000);
         (p.ends[0].view().ecn_cuts, p.ends[1].view().ce_received)
     };
     let (cuts, marked) = run(true);
@@ -340,7 +342,10 @@ fn a_panic_of_a_stack_is_a_fault_with_flow_time_and_packet() {
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].time, Time::ZERO + ms(60));
     let text = &faults[0].message;
-    assert!(text.starts_with("flow `app`, receiver, after packet ") && text.ends_with("stack quinn panicked: it does not like the time"), "{text}");
+    assert!(
+        text.starts_with("flow `app`, receiver, after packet ") && text.ends_with("stack quinn panicked: it does not like the time"),
+        "{text}"
+    );
     // A clone has no connection.
     let mut copy = p.ends[0].clone();
     let (mut out, mut timers) = (Vec::new(), Timers::default());

@@ -258,7 +258,7 @@ impl Semantics<'_> {
             return None;
         }
         if let Err(problem) = stack.check() {
-            self.fail(Code::StackUnfit, &["flows", name, "stack", own, &problem.field], format!("{own}: {}", problem.message), "");
+            self.fail(Code::StackUnfit, &["flows", name, "stack", own, &*problem.field], format!("{own}: {}", problem.message), "");
             return None;
         }
         spec.stack = Some(StackTable::from(&stack));

@@ -41,7 +41,8 @@ impl Known {
     /// Returns transport and source of a group with these values, if they are the known ones, and completes the values.
     pub(super) fn group(&self, name: &str, spec: &mut FlowSpec) -> Option<Group> {
         let (place, _, raw) = self.raw.flows.get_full(name)?;
-        let same = raw.tcp == spec.tcp && raw.udp == spec.udp && raw.stack == spec.stack && raw.source == spec.source && raw.class == spec.class;
+        let same =
+            raw.tcp == spec.tcp && raw.udp == spec.udp && raw.stack == spec.stack && raw.source == spec.source && raw.class == spec.class;
         let group = self.done.expanded.groups.get(place).filter(|group| same && group.name == name)?;
         let done = self.done.flows.get(name)?;
         (spec.tcp, spec.stack, spec.source) = (done.tcp.clone(), done.stack.clone(), done.source.clone());

@@ -1,10 +1,10 @@
 //! One end of a connection of QUIC, for the implementations with the interface of quinn.
 
-use super::{Path, frames, path, receive, reset_key, token_key, transmit};
 use super::proto::{
     self, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event,
     IdleTimeout, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt, WriteError,
 };
+use super::{Path, frames, path, receive, reset_key, token_key, transmit};
 use crate::instant::{instant, time};
 use crate::meter::Meter;
 use crate::spec::QuicParams;

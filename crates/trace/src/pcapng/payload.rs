@@ -77,7 +77,8 @@ impl super::Capture {
             block::secrets(&mut out, &fresh);
         }
         let crossed = facts.crossed(pkt, &self.starts, comment == Comment::Arrived);
-        let seg = Segment { payload: payload.len() as u16, ..*seg };
+        let mut seg = *seg;
+        seg.payload = payload.len() as u16;
         let mut head = [0; HEAD];
         let lengths = super::render_any(self.style.ipv6, &mut head, pkt, &seg, facts, (tap, crossed));
         add_to_checksum(&mut head, lengths, &payload);

@@ -1,0 +1,188 @@
+"""Real transport stacks: what they do in a network, and one line of error where they are not built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairlane as fl
+from conftest import fairlane
+from fairlane import _core
+
+BUILT = {name for name, _, built in _core.stacks() if built}
+needs_quinn = pytest.mark.skipif("quinn" not in BUILT, reason="quinn is not built: cargo build --features quinn")
+
+TEXT = """
+duration = "10s"
+warmup = "1s"
+[topology.dumbbell]
+pairs = 2
+access = { rate = "1Gbit/s", delay = "1ms" }
+bottleneck = { rate = "20Mbit/s", delay = "18ms", queue.droptail.limit = "70p" }
+[flows.app]
+from = "s0"
+to = "d0"
+stack.quinn = {}
+"""
+
+
+def net(stack: object = "quinn", *, tcp: bool = False, queue: object = "droptail", duration: str = "10s", **flow: object) -> fl.Network:
+    built = fl.Network(duration=duration, warmup="1s")
+    bottleneck = {"rate": "20Mbit/s", "delay": "18ms", "queue": queue}
+    built.dumbbell(pairs=2, access={"rate": "1Gbit/s", "delay": "1ms"}, bottleneck=bottleneck)
+    built.flow("app", "s0", "d0", stack=stack, **flow)
+    if tcp:
+        built.flow("tcp", "s1", "d1", tcp={"preset": "linux", "cc": "cubic"})
+    return built
+
+
+@pytest.mark.skipif("quinn" in BUILT, reason="quinn is built")
+def test_a_stack_that_is_not_built_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(TEXT)
+    done = fairlane("run", "x.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "stack quinn is not built into this fairlane" in done.stderr
+    assert "pip install 'fairlane[stacks]', or build with --features quinn" in done.stderr
+    assert "x.toml:10:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_stack_lists_those_that_exist() -> None:
+    with pytest.raises(fl.ScenarioError, match='unknown stack "lsquic"') as e:
+        net("lsquic").run(seeds=[1])
+    assert "known stacks: quinn" in str(e.value)
+    with pytest.raises(fl.ScenarioError, match="has both tcp and a stack"):
+        net().flow("x", "s0", "d0", tcp="cubic", stack="quinn").run(seeds=[1])
+
+
+def test_explain_knows_every_stack() -> None:
+    for name, version, _ in _core.stacks():
+        done = fairlane("explain", name)
+        assert done.returncode == 0
+        assert version in done.stdout
+        assert "idle_timeout" in done.stdout
+        assert "lacks" in done.stdout
+
+
+def test_the_package_of_stacks_needs_this_very_version() -> None:
+    text = (Path(__file__).parent.parent / "packaging/stacks/pyproject.toml").read_text()
+    assert f'dependencies = ["fairlane=={fl.__version__}"]' in text
+
+
+def test_the_extension_of_the_other_distribution_is_taken_if_it_is_there(tmp_path: Path) -> None:
+    place = tmp_path / "fairlane_stacks"
+    place.mkdir()
+    (place / "__init__.py").touch()
+    own = Path(_core.__file__ or "")
+    (place / own.name).symlink_to(own)
+    code = "import fairlane; from fairlane import _core; print(_core.__file__, fairlane.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""})
+    assert done.stdout.startswith(str(place)), done.stderr
+
+
+@needs_quinn
+def test_a_run_is_the_same_again_with_any_number_of_processes() -> None:
+    first = net(tcp=True, duration="4s").run(seeds="1..2", threads=2)
+    again = net(tcp=True, duration="4s").run(seeds="1..2", threads=1)
+    prints = [r["fingerprint"] for r in first.runs]
+    assert prints == [r["fingerprint"] for r in again.runs]
+    assert prints[0] != prints[1]
+    code = "import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print(t.net(tcp=True, duration='4s').run(seeds=[1]).runs[0]['fingerprint'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    assert done.stdout.strip() == prints[0], done.stderr
+
+
+@needs_quinn
+def test_quinn_fills_the_link_beside_tcp_and_has_tables_and_series() -> None:
+    scenario = net(tcp=True, duration="20s")
+    scenario.set("sample", "100ms")
+    result = scenario.run(seeds=[1], why=True)
+    assert result.value("utilisation", link="bottleneck") > 0.97
+    goodput = result.value("goodput", flow="app")
+    assert goodput > 4e6
+    assert result.value("retransmits", flow="app") > 0
+    assert 0.04 < result.value("rtt_mean", flow="app") < 0.1
+    cwnd = result.flow_series.filter(result.flow_series["flow"] == "app")["cwnd"]
+    assert cwnd.max() > 50_000
+    assert result.flows.filter(result.flows["name"] == "app")["transport"][0] == "quinn"
+
+
+@needs_quinn
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"file": {"size": "2MB"}},
+        "web",
+        {"request_response": {}},
+        {"cbr": {"rate": "1Mbit/s", "size": "1000B"}},
+        "voip",
+        {"video": {}},
+    ],
+    ids=str,
+)
+def test_every_kind_of_source(source: object) -> None:
+    result = net(source=source, duration="10s").run(seeds=[1])
+    assert result.value("goodput", flow="app") > 10_000, result.warnings
+    assert not [w for w in result.warnings if w.code == "connection-lost"]
+
+
+@needs_quinn
+def test_codel_marks_reach_the_stack() -> None:
+    result = net({"quinn": {"ecn": True}}, queue={"codel": {"ecn": True}}).run(seeds=[1])
+    assert result.value("goodput", flow="app") > 17e6
+    assert result.value("ecn_cuts", flow="app") > 3
+    assert result.value("retransmits", flow="app") < 20
+
+
+@needs_quinn
+def test_a_version_that_nobody_speaks_is_a_warning_with_the_reason() -> None:
+    with pytest.warns(fl.ScenarioWarning):
+        result = net({"quinn": {"server_version": "draft29"}}).run(seeds=[1])
+    (warning,) = [w for w in result.warnings if w.code == "connection-lost"]
+    assert "peer doesn't implement any supported version" in str(warning)
+
+
+@needs_quinn
+def test_a_run_with_a_stack_has_no_branch_and_one_part() -> None:
+    scenario = net(duration="3s")
+    assert scenario.partition(threads=2).whole == "a flow of a real transport stack runs in one piece"
+    simulation = scenario.start()
+    simulation.advance("2s")
+    with pytest.raises(fl.ArgumentError, match="a stack cannot be copied"):
+        simulation.branch()
+
+
+@needs_quinn
+def test_a_capture_has_the_payload_and_its_secrets(tmp_path: Path) -> None:
+    net(source={"file": {"size": "50kB"}}, duration="3s").run(seeds=[1], pcap={"flow:app": tmp_path / "a.pcapng"})
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed (Debian: apt-get install tshark)")
+    told = ["-d", "udp.port==1-65535,quic", "-o", "udp.check_checksum:TRUE"]
+    read = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), *told]
+    done = subprocess.run([*read, "-T", "fields", "-e", "quic.frame_type", "-e", "udp.checksum.status"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert len(rows) > 50
+    assert {status for _, status in rows} == {"1"}
+    frames = {frame for row, _ in rows for frame in row.split(",")}
+    # Stream frames and acknowledgments are encrypted: they are read by the secrets of the file.
+    assert {"6", "2"} <= frames
+    assert frames & {"8", "9", "10", "11", "12", "13", "14", "15"}
+
+
+@needs_quinn
+def test_the_stack_writes_its_own_log(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(TEXT.replace('"10s"', '"2s"'))
+    done = fairlane("run", "x.toml", "--qlog", "app", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in tmp_path.glob("*.sqlog")) == ["app.receiver.sqlog", "app.sender.sqlog"]
+    records = [json.loads(line) for line in (tmp_path / "app.sender.sqlog").read_text().split("\x1e") if line.strip()]
+    assert any("packet_sent" in json.dumps(r) for r in records[:50])
+    done = fairlane("run", "x.toml", "--qlog", "ap", "--quiet", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean `app`?" in done.stderr
