@@ -3,6 +3,7 @@
 #   make check   the tests of the packages that differ from the last commit, or of those named: make check PACKAGE="queue study"
 #   make test    all Rust and Python tests, with one build: the dev profile's. `make build` puts the release build of the extension back
 #   make test-long  these and the exhaustive ones (marked `long` in Python, ignored in Rust), with the release build of the extension and 35 times the random cases
+#   make test-stacks  the tests of the real transport stacks, with an extension that has them: minutes of building, so not a part of `test`
 #   make bench   the benchmark set P1-P10, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make profile  counts what the engine does mostly, for the compiler at hand (rustup component add llvm-tools): later builds are laid out for that
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
@@ -36,7 +37,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml $(wildcard benches/profile/*.profdata)
 
-.PHONY: all build demo check test test-long bench profile lint lint-web docs site clean missing
+.PHONY: all build demo check test test-long test-stacks bench profile lint lint-web docs site clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -60,6 +61,12 @@ test-long: export FAIRLANE_CASES := $(or $(FAIRLANE_CASES),35)
 test-long: build $(VENV)/.dev
 	cargo test --workspace -- --include-ignored
 	$(PY) -m pytest -n auto --dist loadfile --durations=10
+
+test-stacks: $(VENV)/.dev
+	cargo test --package fairlane-stacks --features quinn,noq
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras all --features stacks
+	@rm -f $(VENV)/.built $(VENV)/.tested
+	$(PY) -m pytest tests/test_stacks.py
 
 bench: build
 	$(BIN)/fairlane bench

@@ -262,8 +262,21 @@ TCP = ("TCP", {"tcp": {"cc": "cubic", "initial_window": "20p", "idle_restart": "
 QUEUES = (("200 packets", droptail(200)), ("FQ-CoDel", fl.queues.FqCodel()))
 LOADS = [0.2, 0.4, 0.6, 0.7, 0.8]
 
+
 # fmt: off
+def windows(who: str) -> fl.Network:
+    """One flow of CUBIC, of a real stack or of the simulator, over 20 Mbit/s, 40 ms and a buffer of a bandwidth-delay product."""
+    flow = {"stack": "quinn"} if who == "quinn" else {"tcp": {"preset": "linux", "cc": "cubic"}}
+    return net("40s", ("f", flow), sample="50ms", rate="20Mbit/s", delay="20ms", queue=droptail(70))
+
+
 FIGURES = {
+    # Needs an extension with quinn: cargo build --features quinn.
+    "stacks": one(
+        "time (s)", "congestion window (kB)",
+        plot("quinn", lambda: series(windows("quinn"), "cwnd", "f", scale=1e-3), lw=1),
+        plot("fairlane, RFC 9438", lambda: series(windows("tcp"), "cwnd", "f", scale=1e-3), lw=1),
+    ),
     "time-slots": two(who_sends(fl.controls.TimeSlots(slot="30ms")), classes("time_slots"), size=(7.5, 3.2)),
     "congestion-signal": two(who_sends(fl.controls.CongestionSignal(), source=fl.sources.File(size="1MB")), classes("congestion_signal"), size=(7.5, 3.2)),
     "links-and-routing": two(

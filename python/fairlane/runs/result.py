@@ -81,7 +81,9 @@ def run(
     for `Result.why`. `qlog`: flows and groups whose real transport stacks write their own logs, for `Result.logs`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
-    options = RunOptions(seed=seed, threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress, qlog=qlog)
+    options = RunOptions(
+        seed=seed, threads=threads, sets=sets, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress, qlog=qlog
+    )
     return run_of(scenario, seeds, options)
 
 

@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn network() -> Network {
-    Network { comment: String::new(), nodes: vec!["a".into(), "b".into()], ports: 2, flows: vec![facts()], starts: Vec::new() }
+    Network { comment: String::new(), nodes: vec!["a".into(), "b".into()], ports: 2, flows: vec![facts()], ..Network::default() }
 }
 
 fn blocks(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
