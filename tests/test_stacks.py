@@ -92,7 +92,8 @@ def test_a_run_is_the_same_again_with_any_number_of_processes() -> None:
     prints = [r["fingerprint"] for r in first.runs]
     assert prints == [r["fingerprint"] for r in again.runs]
     assert prints[0] != prints[1]
-    code = "import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print(t.net(tcp=True, duration='4s').run(seeds=[1]).runs[0]['fingerprint'])"
+    run = "t.net(tcp=True, duration='4s').run(seeds=[1])"
+    code = f"import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print({run}.runs[0]['fingerprint'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
     assert done.stdout.strip() == prints[0], done.stderr
 

@@ -14,8 +14,8 @@ A simulation in ten lines::
     result = net.run(seeds="1..5")
     print(result.value("utilisation", link="bottleneck"))
 
-Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation`, `stacks` and `transports`;
-quantities with types of their own are in `units`.
+Algorithms are classes with keyword arguments in `queues`, `cc`, `sources`, `controls`, `topologies`, `propagation`, `stacks` and
+`transports`; quantities with types of their own are in `units`.
 """
 
 from __future__ import annotations

@@ -262,7 +262,6 @@ TCP = ("TCP", {"tcp": {"cc": "cubic", "initial_window": "20p", "idle_restart": "
 QUEUES = (("200 packets", droptail(200)), ("FQ-CoDel", fl.queues.FqCodel()))
 LOADS = [0.2, 0.4, 0.6, 0.7, 0.8]
 
-
 # fmt: off
 def windows(who: str) -> fl.Network:
     """One flow of CUBIC, of a real stack or of the simulator, over 20 Mbit/s, 40 ms and a buffer of a bandwidth-delay product."""

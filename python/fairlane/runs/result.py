@@ -78,7 +78,8 @@ def run(
     split if the network allows it (`Network.partition`). Results never depend on it. `hop_probe` enables the observed event loop, which
     does not change results. `pcap` captures packets: names of links, nodes or flows, a dict from names to files, or a `Pcap`. `trace`
     records events for `Result.trace`: True, a filter such as "event=drop link=bottleneck", or a `Trace`. `why` records what limits flows,
-    for `Result.why`. `qlog`: flows and groups whose real transport stacks write their own logs, for `Result.logs`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
+    for `Result.why`. `qlog`: flows and groups whose real transport stacks write
+    their own logs, for `Result.logs`. Warnings are issued as `ScenarioWarning`, and kept in `Result.warnings`.
     `progress(fraction, runs done, events)` is called about ten times per second; if it returns False, the runs stop with `RunError`.
     """
     options = RunOptions(
