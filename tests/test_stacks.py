@@ -41,6 +41,10 @@ def net(stack: object = "quinn", *, tcp: bool = False, queue: object = "droptail
     return built
 
 
+def mean(result: fl.Result, metric: str, **of: str) -> float:
+    return result.value(metric, **of).mean or 0.0
+
+
 @pytest.mark.skipif("quinn" in BUILT, reason="quinn is built")
 def test_a_stack_that_is_not_built_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(TEXT)
@@ -78,10 +82,10 @@ def test_the_extension_of_the_other_distribution_is_taken_if_it_is_there(tmp_pat
     place = tmp_path / "fairlane_stacks"
     place.mkdir()
     (place / "__init__.py").touch()
-    own = Path(_core.__file__ or "")
+    own, home = Path(_core.__file__ or ""), Path(fl.__file__).parent.parent
     (place / own.name).symlink_to(own)
     code = "import fairlane; from fairlane import _core; print(_core.__file__, fairlane.__version__)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path), "PATH": ""})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": f"{tmp_path}:{home}", "PATH": ""})
     assert done.stdout.startswith(str(place)), done.stderr
 
 
@@ -89,11 +93,11 @@ def test_the_extension_of_the_other_distribution_is_taken_if_it_is_there(tmp_pat
 def test_a_run_is_the_same_again_with_any_number_of_processes() -> None:
     first = net(tcp=True, duration="4s").run(seeds="1..2", threads=2)
     again = net(tcp=True, duration="4s").run(seeds="1..2", threads=1)
-    prints = [r["fingerprint"] for r in first.runs]
-    assert prints == [r["fingerprint"] for r in again.runs]
+    prints = first.fingerprints
+    assert prints == again.fingerprints
     assert prints[0] != prints[1]
     run = "t.net(tcp=True, duration='4s').run(seeds=[1])"
-    code = f"import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print({run}.runs[0]['fingerprint'])"
+    code = f"import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print({run}.fingerprints[0])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
     assert done.stdout.strip() == prints[0], done.stderr
 
@@ -103,11 +107,11 @@ def test_quinn_fills_the_link_beside_tcp_and_has_tables_and_series() -> None:
     scenario = net(tcp=True, duration="20s")
     scenario.set("sample", "100ms")
     result = scenario.run(seeds=[1], why=True)
-    assert result.value("utilisation", link="bottleneck") > 0.97
-    goodput = result.value("goodput", flow="app")
+    assert mean(result, "utilisation", link="bottleneck") > 0.97
+    goodput = mean(result, "goodput", flow="app")
     assert goodput > 4e6
-    assert result.value("retransmits", flow="app") > 0
-    assert 0.04 < result.value("rtt_mean", flow="app") < 0.1
+    assert mean(result, "retransmits", flow="app") > 0
+    assert 0.04 < mean(result, "rtt_mean", flow="app") < 0.1
     cwnd = result.flow_series.filter(result.flow_series["flow"] == "app")["cwnd"]
     assert cwnd.max() > 50_000
     assert result.flows.filter(result.flows["name"] == "app")["transport"][0] == "quinn"
@@ -128,16 +132,16 @@ def test_quinn_fills_the_link_beside_tcp_and_has_tables_and_series() -> None:
 )
 def test_every_kind_of_source(source: object) -> None:
     result = net(source=source, duration="10s").run(seeds=[1])
-    assert result.value("goodput", flow="app") > 10_000, result.warnings
+    assert mean(result, "goodput", flow="app") > 10_000, result.warnings
     assert not [w for w in result.warnings if w.code == "connection-lost"]
 
 
 @needs_quinn
 def test_codel_marks_reach_the_stack() -> None:
     result = net({"quinn": {"ecn": True}}, queue={"codel": {"ecn": True}}).run(seeds=[1])
-    assert result.value("goodput", flow="app") > 17e6
-    assert result.value("ecn_cuts", flow="app") > 3
-    assert result.value("retransmits", flow="app") < 20
+    assert mean(result, "goodput", flow="app") > 17e6
+    assert mean(result, "ecn_cuts", flow="app") > 3
+    assert mean(result, "retransmits", flow="app") < 20
 
 
 @needs_quinn
@@ -172,7 +176,7 @@ def test_a_capture_has_the_payload_and_its_secrets(tmp_path: Path) -> None:
     assert {status for _, status in rows} == {"1"}
     frames = {frame for row, _ in rows for frame in row.split(",")}
     # Stream frames and acknowledgments are encrypted: they are read by the secrets of the file.
-    assert {"6", "2"} <= frames
+    assert "6" in frames and frames & {"2", "3"}
     assert frames & {"8", "9", "10", "11", "12", "13", "14", "15"}
 
 

@@ -352,3 +352,25 @@ fn a_panic_of_a_stack_is_a_fault_with_flow_time_and_packet() {
     copy.on_write(1, false, &mut Cx::new(p.now, &mut out, &mut timers));
     assert!(FAULTS.take()[0].message.contains("cannot be branched"));
 }
+
+/// noq has the interface of quinn, and other congestion controls.
+#[cfg(feature = "noq")]
+#[test]
+fn noq_repairs_losses_and_is_the_same_again() {
+    use fairlane_stacks::{NoqCc, NoqParams};
+    for cc in [NoqCc::Cubic, NoqCc::Newreno] {
+        let run = || {
+            let params = NoqParams { cc, ..NoqParams::default() };
+            let mut p = Pair::with((1, STREAMS), |seat| params.build(seat));
+            p.lost = |end, n| end == 0 && n % 100 == 99;
+            p.write(1_000_000, true);
+            p.run(Dur::from_secs(30));
+            let view = p.ends[0].view();
+            assert_eq!(p.delivered[1], 1_000_000);
+            assert!(view.retransmits >= 7 && view.cwnd_cuts >= 3 && view.acked > 900_000, "{view:?}");
+            assert!(view.srtt >= ms(40) && view.srtt < ms(66), "{:?}", view.srtt);
+            p.print
+        };
+        assert_eq!(run(), run());
+    }
+}

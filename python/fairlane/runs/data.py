@@ -40,9 +40,9 @@ class ResultData:
         self.info = info
         self._tables = tables
         self.captures: list[Path] = []
+        """Capture files that the runs wrote."""
         self.logs: dict[tuple[int, str], bytes] = {}
         """Logs of real transport stacks, by seed and by name of the flow and the end: `app.sender`."""
-        """Capture files that the runs wrote."""
         self._why: list[str | None] = [None]
         self.trace_folder: Path | None = None
         """Folder of the event trace, with a folder per seed; None if no events were recorded."""
