@@ -30,9 +30,14 @@ to = "d0"
 stack.quinn = {}
 """
 
+DEEP = {"droptail": {"limit": "70p"}}
+"""A bandwidth-delay product."""
 
-def net(stack: object = "quinn", *, tcp: bool = False, queue: object = "droptail", duration: str = "10s", **flow: object) -> fl.Network:
-    built = fl.Network(duration=duration, warmup="1s")
+
+def net(
+    stack: object = "quinn", *, tcp: bool = False, queue: object = DEEP, duration: str = "10s", warmup: str = "1s", **flow: object
+) -> fl.Network:
+    built = fl.Network(duration=duration, warmup=warmup)
     bottleneck = {"rate": "20Mbit/s", "delay": "18ms", "queue": queue}
     built.dumbbell(pairs=2, access={"rate": "1Gbit/s", "delay": "1ms"}, bottleneck=bottleneck)
     built.flow("app", "s0", "d0", stack=stack, **flow)
@@ -85,7 +90,9 @@ def test_the_extension_of_the_other_distribution_is_taken_if_it_is_there(tmp_pat
     own, home = Path(_core.__file__ or ""), Path(fl.__file__).parent.parent
     (place / own.name).symlink_to(own)
     code = "import fairlane; from fairlane import _core; print(_core.__file__, fairlane.__version__)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": f"{tmp_path}:{home}", "PATH": ""})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": f"{tmp_path}:{home}", "PATH": ""}
+    )
     assert done.stdout.startswith(str(place)), done.stderr
 
 
@@ -131,8 +138,8 @@ def test_quinn_fills_the_link_beside_tcp_and_has_tables_and_series() -> None:
     ids=str,
 )
 def test_every_kind_of_source(source: object) -> None:
-    result = net(source=source, duration="10s").run(seeds=[1])
-    assert mean(result, "goodput", flow="app") > 10_000, result.warnings
+    result = net(source=source, warmup="0s").run(seeds=[1])
+    assert mean(result, "goodput", flow="app") > 3000, result.warnings
     assert not [w for w in result.warnings if w.code == "connection-lost"]
 
 
