@@ -75,7 +75,7 @@ impl Meter {
 }
 
 impl Reading {
-    /// What limits a connection that is established. `waits`: the application has data that the stack does not take.
+    /// Limit of a connection that is established. `waits`: the application has data that the stack does not take.
     pub(crate) fn limit(&self, cwnd: u64, mtu: u64, waits: bool) -> Limit {
         if self.in_flight + mtu > cwnd {
             return match self.ssthresh {

@@ -4,15 +4,16 @@ use crate::instant::time;
 use crate::meter::Meter;
 use crate::spec::{NoqCc, NoqParams};
 use crate::stack::{Seat, Stack};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use connection::Quic;
 pub(crate) use noq_proto as proto;
 use noq_proto::congestion::{Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{
-    Connection, ConnectionId, DatagramEvent, EcnCodepoint, Endpoint, FourTuple, PathId, QlogConfig, QlogFactory, RttEstimator, Side,
-    Transmit, TransportConfig,
+    Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple, PathId, QlogConfig,
+    QlogFactory, RttEstimator, Side, Transmit, TransportConfig,
 };
+use noq_proto::{SendStream, ServerConfig, WriteError};
 use std::any::Any;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -100,6 +101,18 @@ fn frames(connection: &mut Connection) -> Frames {
     Frames { streams: sent.stream, datagrams: sent.datagram }
 }
 
+fn set_cids(config: &mut EndpointConfig, make: impl Fn() -> Box<dyn ConnectionIdGenerator> + Send + Sync + 'static) {
+    config.cid_generator(Arc::new(make));
+}
+
+fn new_endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(config, server, true)
+}
+
+fn write(stream: &mut SendStream<'_>, data: Bytes) -> Result<usize, WriteError> {
+    stream.write_chunks(&mut &mut [data][..])
+}
+
 fn receive(
     endpoint: &mut Endpoint,
     now: Instant,
@@ -135,7 +148,7 @@ impl HandshakeTokenKey for NoTokens {
     }
 }
 
-/// Makes congestion controls that note what they are told.
+/// Factory of congestion controls whose calls go to the meter as well.
 struct Watching {
     inner: Arc<dyn ControllerFactory + Send + Sync>,
     meter: Arc<Meter>,
@@ -148,7 +161,7 @@ impl ControllerFactory for Watching {
     }
 }
 
-/// A congestion control of the stack, unchanged; what it is told goes to the meter as well.
+/// A congestion control of the stack, unchanged; its calls go to the meter as well.
 #[derive(Debug)]
 struct Watched {
     inner: Box<dyn Controller>,

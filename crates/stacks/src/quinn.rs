@@ -4,12 +4,13 @@ use crate::instant::time;
 use crate::meter::Meter;
 use crate::spec::{QuinnCc, QuinnParams};
 use crate::stack::{Seat, Stack};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use connection::Quic;
 pub(crate) use quinn_proto as proto;
 use quinn_proto::congestion::{BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use quinn_proto::crypto::{HandshakeTokenKey, HmacKey};
 use quinn_proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, QlogConfig, QlogStream, RttEstimator, Transmit, TransportConfig};
+use quinn_proto::{ConnectionIdGenerator, EndpointConfig, SendStream, ServerConfig, WriteError};
 use std::any::Any;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -87,6 +88,18 @@ fn frames(connection: &Connection) -> Frames {
     Frames { streams: sent.stream, datagrams: sent.datagram }
 }
 
+fn set_cids(config: &mut EndpointConfig, make: impl Fn() -> Box<dyn ConnectionIdGenerator> + Send + Sync + 'static) {
+    config.cid_generator(make);
+}
+
+fn new_endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(config, server, true, None)
+}
+
+fn write(stream: &mut SendStream<'_>, data: Bytes) -> Result<usize, WriteError> {
+    stream.write_chunks(&mut [data]).map(|w| w.bytes)
+}
+
 fn receive(
     endpoint: &mut Endpoint,
     now: Instant,
@@ -110,7 +123,7 @@ fn token_key(key: &[u8]) -> Arc<dyn HandshakeTokenKey> {
     Arc::new(ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, &[]).extract(key))
 }
 
-/// Makes congestion controls that note what they are told.
+/// Factory of congestion controls whose calls go to the meter as well.
 struct Watching {
     inner: Arc<dyn ControllerFactory + Send + Sync>,
     meter: Arc<Meter>,
@@ -123,7 +136,7 @@ impl ControllerFactory for Watching {
     }
 }
 
-/// A congestion control of the stack, unchanged; what it is told goes to the meter as well.
+/// A congestion control of the stack, unchanged; its calls go to the meter as well.
 struct Watched {
     inner: Box<dyn Controller>,
     meter: Arc<Meter>,

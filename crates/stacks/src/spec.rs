@@ -11,7 +11,7 @@ fairlane_units::params! {
     pub struct QuinnParams {
         /// Congestion control.
         pub cc: QuinnCc = QuinnCc::Cubic,
-        /// What all implementations of QUIC have in common.
+        /// Parameters that all implementations of QUIC have in common.
         #[serde(flatten)]
         pub quic: QuicParams,
     }
@@ -21,7 +21,7 @@ fairlane_units::params! {
     pub struct NoqParams {
         /// Congestion control.
         pub cc: NoqCc = NoqCc::Cubic,
-        /// What all implementations of QUIC have in common.
+        /// Parameters that all implementations of QUIC have in common.
         #[serde(flatten)]
         pub quic: QuicParams,
     }

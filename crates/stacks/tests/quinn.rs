@@ -189,7 +189,7 @@ fn marks_reach_the_stack_and_reduce_the_window() {
         (p.ends[0].view().ecn_cuts, p.ends[1].view().ce_received)
     };
     let (cuts, marked) = run(true);
-    assert!(cuts >= 2 && marked > 100, "{cuts} {marked}");
+    assert!(cuts >= 2 && marked > 80, "{cuts} {marked}");
     assert_eq!(run(false), (0, 0));
 }
 
@@ -275,7 +275,7 @@ fn a_stopped_flow_sends_no_more() {
     assert_eq!(p.ends[0].view().data_segments, sent);
 }
 
-/// What the stack itself logs: nothing unless it is asked for.
+/// The log of the stack itself is empty unless it is asked for.
 #[test]
 fn the_stack_writes_its_own_log_and_its_secrets() {
     let mut p = Pair::with((1, STREAMS), |seat| {

@@ -4,7 +4,7 @@ use super::proto::{
     self, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event,
     IdleTimeout, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt, WriteError,
 };
-use super::{Path, frames, path, receive, reset_key, token_key, transmit};
+use super::{Path, frames, new_endpoint, path, receive, reset_key, set_cids, token_key, transmit, write};
 use crate::instant::{instant, time};
 use crate::meter::Meter;
 use crate::spec::QuicParams;
@@ -191,7 +191,8 @@ impl Quic {
         let own = if self.seat.opens { self.options.version } else { self.options.server_version };
         let cids = Stream::new(self.seat.seed, "stack", &self.seat.flow, if self.seat.opens { "client ids" } else { "server ids" });
         let mut config = EndpointConfig::new(reset_key(&key));
-        config.rng_seed(Some(seed)).supported_versions(vec![own]).cid_generator(move || Box::new(Cids(cids.clone())));
+        config.rng_seed(Some(seed)).supported_versions(vec![own]);
+        set_cids(&mut config, move || Box::new(Cids(cids.clone())));
         let server = if self.seat.opens {
             None
         } else {
@@ -201,7 +202,7 @@ impl Quic {
             server.transport_config(self.transport()).time_source(Arc::new(WallClock));
             Some(Arc::new(server))
         };
-        self.endpoint = Some(Endpoint::new(Arc::new(config), server, true, None));
+        self.endpoint = Some(new_endpoint(Arc::new(config), server));
         Ok(())
     }
 
@@ -341,8 +342,8 @@ impl Quic {
         let mut stream = connection.send_stream(id);
         while *left > 0 {
             let len = (*left).min(ZEROS.len() as u64) as usize;
-            match stream.write_chunks(&mut [Bytes::from_static(&ZEROS[..len])]) {
-                Ok(written) if *left < ENDLESS => *left -= written.bytes as u64,
+            match write(&mut stream, Bytes::from_static(&ZEROS[..len])) {
+                Ok(written) if *left < ENDLESS => *left -= written as u64,
                 Ok(_) => {}
                 Err(WriteError::Blocked) => return,
                 Err(_) => break,
