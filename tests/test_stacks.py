@@ -57,7 +57,7 @@ def test_a_stack_that_is_not_built_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "stack quinn is not built into this fairlane" in done.stderr
     assert "pip install 'fairlane[stacks]', or build with --features quinn" in done.stderr
-    assert "x.toml:10:" in done.stderr
+    assert "x.toml:11:" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -121,7 +121,7 @@ def test_quinn_fills_the_link_beside_tcp_and_has_tables_and_series() -> None:
     assert 0.04 < mean(result, "rtt_mean", flow="app") < 0.1
     cwnd = result.flow_series.filter(result.flow_series["flow"] == "app")["cwnd"]
     assert cwnd.max() > 50_000
-    assert result.flows.filter(result.flows["name"] == "app")["transport"][0] == "quinn"
+    assert result.flows.filter(result.flows["flow"] == "app")["transport"][0] == "quinn"
 
 
 @needs_quinn
