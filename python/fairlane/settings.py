@@ -13,7 +13,7 @@ from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
     from . import units
-    from .base.spec import CcParams, PropagationParams, QueueParams, SourceParams
+    from .base.spec import CcParams, PropagationParams, QueueParams, SourceParams, StackParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
     from .transports import Tcp, Udp
@@ -51,6 +51,10 @@ Source: TypeAlias = "NamedSource | SourceParams | Mapping[str, Any]"
 PropagationName: TypeAlias = Literal["free_space", "friis", "FriisPropagationLossModel", "Propagation/FreeSpace", "two_ray", "two_ray_ground", "TwoRayGroundPropagationLossModel", "Propagation/TwoRayGround", "log_distance", "LogDistancePropagationLossModel", "fixed_range", "range", "RangePropagationLossModel"]
 NamedPropagation: TypeAlias = "PropagationName | Announced"
 Propagation: TypeAlias = "NamedPropagation | PropagationParams | Mapping[str, Any]"
+
+StackName: TypeAlias = Literal["quinn", "noq"]
+NamedStack: TypeAlias = "StackName | Announced"
+Stack: TypeAlias = "NamedStack | StackParams | Mapping[str, Any]"
 
 
 class PipeTable(TypedDict, total=False):
@@ -795,127 +799,6 @@ class LoadTable(TypedDict, total=False):
 
     link: Required[str]
     share: Required[float]
-
-
-class QuinnTable(TypedDict, total=False):
-    """quinn, an implementation of QUIC (RFC 9000, RFC 9001, RFC 9002) in Rust:
-    quinn-proto 0.11.19 with rustls and full TLS 1.3, unchanged. License MIT or
-    Apache-2.0. Data of the application lie on one-way streams, one a transfer;
-    packets of the application are datagrams of RFC 9221. It lacks 0-RTT, HTTP/3
-    and multipath here.
-
-    Args:
-        cc: Congestion control. (one of `cubic`, `newreno`, `bbr`, default
-            "cubic")
-        ecn: Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000
-            section 13.4). (true or false, default true)
-        initial_window: Initial congestion window. Absent: that of RFC 9002
-            section 7.2, at most 14,720 bytes; a number of packets is one of
-            packets of 1200 bytes. (packets or bytes, default unset, 1p to
-            10000p)
-        stream_window: Data that the receiver accepts on one stream before the
-            application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
-            default "1250kB", 1kB to 4GB)
-        window: Data that the receiver accepts on all streams of the connection.
-            Absent: without a limit, as in quinn. (size, default unset, 1kB to
-            4GB)
-        send_buffer: Data that the sender holds, sent or not, until they are
-            acknowledged. quinn: 10 MB. (size, default "10MB", 1kB to 4GB)
-        streams: Streams that a peer may have open at the same time. (integer,
-            default 100, 1 to 1000000)
-        mtu: Payload of the first datagrams (RFC 9000 section 14: at least 1200
-            bytes). (size, default "1200B", 1200B to 65507B)
-        largest_mtu: Largest payload that path MTU discovery tries (RFC 8899).
-            Equal to `mtu`: none is tried. (size, default "1452B", 1200B to
-            65507B)
-        idle_timeout: Time without packets after which a connection ends (RFC
-            9000 section 10.1); the same at both ends. (duration, default "30s",
-            1ms to 1h)
-        initial_rtt: Round-trip time that is assumed before there is a sample
-            (RFC 9002 section 6.2.2). (duration, default "333ms", 1us to 10s)
-        version: Version of QUIC that the end which opens the connection speaks.
-            (one of `v1`, `draft29`, `draft34`, default "v1")
-        server_version: The only version that the other end knows, if it is to
-            be another one: the connection then fails (RFC 9000 section 6). (one
-            of `v1`, `draft29`, `draft34`, default unset)
-        header: Header bytes that a datagram carries on the wire: 20 of IP (RFC
-            791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)
-    """
-
-    cc: Literal["cubic", "newreno", "bbr"] | None
-    ecn: bool | None
-    initial_window: Length | None
-    stream_window: Size | None
-    window: Size | None
-    send_buffer: Size | None
-    streams: int | None
-    mtu: Size | None
-    largest_mtu: Size | None
-    idle_timeout: Duration | None
-    initial_rtt: Duration | None
-    version: Literal["v1", "draft29", "draft34"] | None
-    server_version: Literal["v1", "draft29", "draft34"] | None
-    header: Size | None
-
-
-class NoqTable(TypedDict, total=False):
-    """noq, an implementation of QUIC (RFC 9000, RFC 9001, RFC 9002) in Rust that
-    began as a copy of quinn: noq-proto 1.4.0 with rustls and full TLS 1.3,
-    unchanged. License MIT or Apache-2.0. Transfers and packets as with quinn.
-    It lacks 0-RTT, HTTP/3 and multipath here.
-
-    Args:
-        cc: Congestion control. (one of `cubic`, `newreno`, `bbr3`, default
-            "cubic")
-        ecn: Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000
-            section 13.4). (true or false, default true)
-        initial_window: Initial congestion window. Absent: that of RFC 9002
-            section 7.2, at most 14,720 bytes; a number of packets is one of
-            packets of 1200 bytes. (packets or bytes, default unset, 1p to
-            10000p)
-        stream_window: Data that the receiver accepts on one stream before the
-            application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
-            default "1250kB", 1kB to 4GB)
-        window: Data that the receiver accepts on all streams of the connection.
-            Absent: without a limit, as in quinn. (size, default unset, 1kB to
-            4GB)
-        send_buffer: Data that the sender holds, sent or not, until they are
-            acknowledged. quinn: 10 MB. (size, default "10MB", 1kB to 4GB)
-        streams: Streams that a peer may have open at the same time. (integer,
-            default 100, 1 to 1000000)
-        mtu: Payload of the first datagrams (RFC 9000 section 14: at least 1200
-            bytes). (size, default "1200B", 1200B to 65507B)
-        largest_mtu: Largest payload that path MTU discovery tries (RFC 8899).
-            Equal to `mtu`: none is tried. (size, default "1452B", 1200B to
-            65507B)
-        idle_timeout: Time without packets after which a connection ends (RFC
-            9000 section 10.1); the same at both ends. (duration, default "30s",
-            1ms to 1h)
-        initial_rtt: Round-trip time that is assumed before there is a sample
-            (RFC 9002 section 6.2.2). (duration, default "333ms", 1us to 10s)
-        version: Version of QUIC that the end which opens the connection speaks.
-            (one of `v1`, `draft29`, `draft34`, default "v1")
-        server_version: The only version that the other end knows, if it is to
-            be another one: the connection then fails (RFC 9000 section 6). (one
-            of `v1`, `draft29`, `draft34`, default unset)
-        header: Header bytes that a datagram carries on the wire: 20 of IP (RFC
-            791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)
-    """
-
-    cc: Literal["cubic", "newreno", "bbr3"] | None
-    ecn: bool | None
-    initial_window: Length | None
-    stream_window: Size | None
-    window: Size | None
-    send_buffer: Size | None
-    streams: int | None
-    mtu: Size | None
-    largest_mtu: Size | None
-    idle_timeout: Duration | None
-    initial_rtt: Duration | None
-    version: Literal["v1", "draft29", "draft34"] | None
-    server_version: Literal["v1", "draft29", "draft34"] | None
-    header: Size | None
 
 
 class MmppStateTable(TypedDict, total=False):

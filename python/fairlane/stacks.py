@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from .base.spec import StackParams
+
+if TYPE_CHECKING:
+    from .settings import Duration, Length, Size
 
 __all__ = [
     "Noq",
@@ -23,6 +26,39 @@ class Quinn(StackParams):
     """
 
     _name: ClassVar[str] = "quinn"
+    cc: Literal["cubic", "newreno", "bbr"] | None = None
+    """Congestion control. (one of `cubic`, `newreno`, `bbr`, default "cubic")"""
+    ecn: bool | None = None
+    """Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4). (true or false, default true)"""
+    initial_window: Length | None = None
+    """Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of
+    1200 bytes. (packets or bytes, default unset, 1p to 10000p)"""
+    stream_window: Size | None = None
+    """Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
+    default "1250kB", 1kB to 4GB)"""
+    window: Size | None = None
+    """Data that the receiver accepts on all streams of the connection. Absent: without a limit, as in quinn. (size, default unset, 1kB
+    to 4GB)"""
+    send_buffer: Size | None = None
+    """Data that the sender holds, sent or not, until they are acknowledged. quinn: 10 MB. (size, default "10MB", 1kB to 4GB)"""
+    streams: int | None = None
+    """Streams that a peer may have open at the same time. (integer, default 100, 1 to 1000000)"""
+    mtu: Size | None = None
+    """Payload of the first datagrams (RFC 9000 section 14: at least 1200 bytes). (size, default "1200B", 1200B to 65507B)"""
+    largest_mtu: Size | None = None
+    """Largest payload that path MTU discovery tries (RFC 8899). Equal to `mtu`: none is tried. (size, default "1452B", 1200B to 65507B)"""
+    idle_timeout: Duration | None = None
+    """Time without packets after which a connection ends (RFC 9000 section 10.1); the same at both ends. (duration, default "30s", 1ms
+    to 1h)"""
+    initial_rtt: Duration | None = None
+    """Round-trip time that is assumed before there is a sample (RFC 9002 section 6.2.2). (duration, default "333ms", 1us to 10s)"""
+    version: Literal["v1", "draft29", "draft34"] | None = None
+    """Version of QUIC that the end which opens the connection speaks. (one of `v1`, `draft29`, `draft34`, default "v1")"""
+    server_version: Literal["v1", "draft29", "draft34"] | None = None
+    """The only version that the other end knows, if it is to be another one: the connection then fails (RFC 9000 section 6). (one of
+    `v1`, `draft29`, `draft34`, default unset)"""
+    header: Size | None = None
+    """Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)"""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -34,3 +70,36 @@ class Noq(StackParams):
     """
 
     _name: ClassVar[str] = "noq"
+    cc: Literal["cubic", "newreno", "bbr3"] | None = None
+    """Congestion control. (one of `cubic`, `newreno`, `bbr3`, default "cubic")"""
+    ecn: bool | None = None
+    """Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4). (true or false, default true)"""
+    initial_window: Length | None = None
+    """Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of
+    1200 bytes. (packets or bytes, default unset, 1p to 10000p)"""
+    stream_window: Size | None = None
+    """Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
+    default "1250kB", 1kB to 4GB)"""
+    window: Size | None = None
+    """Data that the receiver accepts on all streams of the connection. Absent: without a limit, as in quinn. (size, default unset, 1kB
+    to 4GB)"""
+    send_buffer: Size | None = None
+    """Data that the sender holds, sent or not, until they are acknowledged. quinn: 10 MB. (size, default "10MB", 1kB to 4GB)"""
+    streams: int | None = None
+    """Streams that a peer may have open at the same time. (integer, default 100, 1 to 1000000)"""
+    mtu: Size | None = None
+    """Payload of the first datagrams (RFC 9000 section 14: at least 1200 bytes). (size, default "1200B", 1200B to 65507B)"""
+    largest_mtu: Size | None = None
+    """Largest payload that path MTU discovery tries (RFC 8899). Equal to `mtu`: none is tried. (size, default "1452B", 1200B to 65507B)"""
+    idle_timeout: Duration | None = None
+    """Time without packets after which a connection ends (RFC 9000 section 10.1); the same at both ends. (duration, default "30s", 1ms
+    to 1h)"""
+    initial_rtt: Duration | None = None
+    """Round-trip time that is assumed before there is a sample (RFC 9002 section 6.2.2). (duration, default "333ms", 1us to 10s)"""
+    version: Literal["v1", "draft29", "draft34"] | None = None
+    """Version of QUIC that the end which opens the connection speaks. (one of `v1`, `draft29`, `draft34`, default "v1")"""
+    server_version: Literal["v1", "draft29", "draft34"] | None = None
+    """The only version that the other end knows, if it is to be another one: the connection then fails (RFC 9000 section 6). (one of
+    `v1`, `draft29`, `draft34`, default unset)"""
+    header: Size | None = None
+    """Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)"""

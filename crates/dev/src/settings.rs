@@ -23,7 +23,7 @@ from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
     from . import units
-    from .base.spec import CcParams, PropagationParams, QueueParams, SourceParams
+    from .base.spec import CcParams, PropagationParams, QueueParams, SourceParams, StackParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
     from .transports import Tcp, Udp
@@ -33,8 +33,8 @@ Automatic: TypeAlias = Literal[\"auto\", \"off\", \"none\"]
 ";
 
 /// Registries whose algorithms a value may be, and the class that one of the user's own is.
-const REGISTRIES: [(&str, &str); 4] =
-    [("queue", " | type[Qdisc]"), ("cc", " | type[CongestionControl]"), ("source", ""), ("propagation", "")];
+const REGISTRIES: [(&str, &str); 5] =
+    [("queue", " | type[Qdisc]"), ("cc", " | type[CongestionControl]"), ("source", ""), ("propagation", ""), ("stack", "")];
 
 /// Keywords of methods: their name, the schema, what they are of, and what the method itself has as arguments or other methods say.
 const KEYWORDS: [(&str, &str, &str, &[&str]); 4] = [
@@ -102,6 +102,7 @@ pub(crate) fn parameters_of(l: &Listed) -> &'static Value {
         "cc" => "TcpParams/properties/cc/anyOf/1",
         "control" => "ControlTables",
         "propagation" => "PropagationSpec/anyOf/1",
+        "stack" => "StackSpec/anyOf/1",
         _ => "FlowSpec",
     };
     own_table(&schema()["$defs"], schema().pointer(&format!("/$defs/{place}/properties/{}", l.name)).unwrap_or(&Value::Null))
