@@ -1,7 +1,7 @@
 //! Random numbers of the system, which some stacks draw from and no interface seeds.
 //!
 //! In a program that is built with `--cfg getrandom_backend="custom"` they come from the stream of the stack that asks. The generator of a thread, which is
-//! seeded from them, is seeded anew before an object that draws from it is made, so that what it draws does not depend on earlier runs.
+//! seeded from them, is seeded again before an object that draws from it is made, so that what it draws does not depend on earlier runs.
 
 /// Makes an object of a stack that takes random numbers from the generator of the thread.
 pub(crate) fn fresh<T>(make: impl FnOnce() -> T) -> T {

@@ -1,4 +1,4 @@
-//! What a stack tells its congestion control, and nobody else: bytes in flight and acknowledged, reductions, samples of the round-trip time.
+//! Calls of a congestion control, as readings that no other interface has: bytes in flight and acknowledged, reductions, samples of the round-trip time.
 
 use fairlane_net::Limit;
 use fairlane_units::{Dur, Time};
@@ -11,7 +11,7 @@ pub(crate) struct Reading {
     pub(crate) acked: u64,
     pub(crate) cuts: u64,
     pub(crate) ecn_cuts: u64,
-    /// Packets lost and their bytes, where the congestion control is told of each.
+    /// Packets lost and their bytes, where the congestion control counts each.
     pub(crate) lost_packets: u64,
     pub(crate) lost_bytes: u64,
     pub(crate) ssthresh: Option<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Reading {
     pub(crate) app_limited: bool,
     /// Start of the recovery that lasts until a packet sent later is acknowledged.
     pub(crate) recovery: Option<Time>,
-    /// Newest sample of the round-trip time that nobody has read.
+    /// Newest sample of the round-trip time that is unread.
     pub(crate) rtt: Option<Dur>,
 }
 
