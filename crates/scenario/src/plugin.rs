@@ -216,7 +216,7 @@ impl JsonSchema for PluginParams {
     }
 }
 
-/// What [`Fault::what`] says of a transport stack.
+/// Value of [`Fault::what`] for a transport stack.
 pub(crate) const STACK: &str = "transport stack";
 
 /// A failure inside a plug-in or a transport stack during a run.

@@ -1,4 +1,4 @@
-//! What transport stacks say of themselves: their logs, and connections that ended by an error.
+//! Reports of transport stacks: their logs, and connections that ended by an error.
 
 use crate::capture::{CaptureError, Kind, unknown};
 use crate::code::{Code, Warning};

@@ -8,7 +8,7 @@ const KEPT: usize = 1 << 16;
 /// Buffers kept for reuse.
 const SPARE: usize = 64;
 
-/// Datagrams of a flow by direction and number, and the records of its stacks. Both ends share it, and whoever captures packets reads it.
+/// Datagrams of a flow by direction and number, and the records of its stacks. Both ends share it, and captures read it.
 ///
 /// To store and to take a datagram costs the same however many there are. A datagram that is dropped on its way stays until 65,536 others have been sent,
 /// as bytes of those that were dropped and no more.

@@ -47,7 +47,7 @@ pub struct StackEndpoint {
     others: u64,
     arrived: u64,
     marked: u64,
-    /// A failure that nobody was told of: before the connection begins, or of a clone.
+    /// A failure that is not reported yet: before the connection begins, or of a clone.
     fault: Option<String>,
     fails: fn(StackFault),
 }
@@ -126,7 +126,7 @@ impl StackEndpoint {
             Err(panic) => {
                 let message = format!("stack {} panicked: {panic}", self.name);
                 self.report(cx.now, &message);
-                // Whatever state it was left in, nobody looks at it again.
+                // Whatever state it was left in, it is never looked at again.
                 std::mem::forget(stack);
             }
         }
