@@ -24,7 +24,7 @@ pub(crate) fn of(group: &Group) -> Option<&ExternalParams> {
             CcParams::External(values) => Some(values),
             _ => None,
         },
-        Transport::Udp(_) => None,
+        Transport::Udp(_) | Transport::Stack(_) => None,
     }
 }
 
