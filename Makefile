@@ -90,8 +90,9 @@ lint: $(VENV)/.dev
 	$(PY) -m ruff check python tests examples papers docs/site
 	$(PY) -m mypy
 	$(PY) -m pyright --pythonpath $(PY)
-	@# Not `cargo dev`, which is a build of its own with optimisation across crates: tests need this one anyway.
-	for what in check arrows cycles files words; do cargo run --quiet --package fairlane-dev -- $$what || exit 1; done
+	@# Neither `cargo dev`, which optimises across crates, nor `cargo run`, which selects other features: the tests need this build anyway.
+	cargo build --quiet --workspace --bin fairlane-dev
+	for what in check arrows cycles files words; do $${CARGO_TARGET_DIR:-target}/debug/fairlane-dev $$what || exit 1; done
 
 # Not a part of `lint`: nobody who does not change web/ needs Node, and nothing else asks npm's registry for anything.
 lint-web:

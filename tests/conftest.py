@@ -36,6 +36,17 @@ def cases(default: int) -> int:
     return max(1, round(default * factor))
 
 
+def rust_binary(name: str) -> str:
+    """Builds a program of the workspace with the features of `cargo test --workspace`; `cargo run -p` has others and compiles all again."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        pytest.skip("cargo is not installed")
+    command = [cargo, "build", "--quiet", "--workspace", "--bin", name]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=1800, check=False)
+    assert done.returncode == 0, done.stderr
+    return str(ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / name)
+
+
 # No test depends on how fast the machine is.
 hypothesis.settings.register_profile("default", deadline=None, max_examples=cases(100))
 hypothesis.settings.load_profile("default")

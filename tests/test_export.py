@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import ROOT, fairlane
+from conftest import ROOT, fairlane, rust_binary
 from fairlane.runs.exports import FORMATS
 
 EVIL = "=x\"'<b>$(id)"
@@ -52,16 +51,13 @@ def test_flent_reads_it(folder: Path, tmp_path: Path) -> None:
 
 
 @functools.cache
-def _qlog_check() -> list[str]:
-    """The command that reads qlog with the types of another implementation (validation/qlog)."""
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.skip("cargo is not installed")
-    return [cargo, "run", "--quiet", "-p", "qlog-check", "--"]
+def _qlog_check() -> str:
+    """The program that reads qlog with the types of another implementation (validation/qlog)."""
+    return rust_binary("qlog-check")
 
 
 def _read_by_others(path: Path) -> tuple[int, str]:
-    done = subprocess.run([*_qlog_check(), str(path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run([_qlog_check(), str(path)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 2), done.stderr
     return done.returncode, done.stdout.removeprefix(f"{path}: ")
 

@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import re
-import shutil
 import subprocess
 from collections import deque
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import ClassVar
 import pytest
 
 import fairlane as fl
-from conftest import ROOT
+from conftest import ROOT, rust_binary
 from conftest import started as fairlane
 from fairlane import tcp
 from fairlane.own import plugin
@@ -76,13 +75,7 @@ def test_python_c_and_built_in_give_one_fingerprint(tmp_path, compiled):
 
 
 def test_rust():
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.skip("cargo is not installed")
-    done = subprocess.run(
-        [cargo, "run", "--quiet", "-p", "own-cc", "--", str(SCENARIO)],
-        capture_output=True, text=True, cwd=ROOT, timeout=900, check=False,
-    )  # fmt: skip
+    done = subprocess.run([rust_binary("own-cc"), str(SCENARIO)], capture_output=True, text=True, cwd=ROOT, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     assert {re.search(r"fingerprint ([0-9a-f]{16})", done.stdout)[1]} == guide()
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from conftest import ROOT
+from conftest import ROOT, rust_binary
 from conftest import started as fairlane
 
 FOLDER = ROOT / "examples" / "own_queue"
@@ -35,13 +32,9 @@ def test_python_and_built_in(tmp_path):
 
 
 def test_rust():
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.skip("cargo is not installed")
     done = subprocess.run(
-        [cargo, "run", "--quiet", "-p", "own-queue", "--", str(FOLDER / "scenario.toml")],
-        capture_output=True, text=True, cwd=ROOT, timeout=900, check=False,
-    )  # fmt: skip
+        [rust_binary("own-queue"), str(FOLDER / "scenario.toml")], capture_output=True, text=True, cwd=ROOT, timeout=900, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert {re.search(r"fingerprint ([0-9a-f]{16})", done.stdout)[1]} == guide()
 
