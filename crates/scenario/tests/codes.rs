@@ -46,6 +46,7 @@ const MISTAKES: &[(Code, &str, &str)] = &[
     (Code::PermutationUnfit, "[flows.f]", "[flows.f]\npermute = true"),
     (Code::TwoTransports, "[flows.f]", "[flows.f]\nudp = {}"),
     (Code::NoTransport, "tcp = \"newreno\"\n", ""),
+    (Code::StackMissing, "tcp = \"newreno\"", "stack = \"quinn\""),
     (Code::NoSource, "tcp = \"newreno\"", "udp = {}"),
     (Code::SourceUnfit, "[flows.f]", "[flows.f]\nsource.mmpp = { states = [{ to = [0] }, {}] }"),
     (Code::CarrierUnfit, "[flows.f]", "[flows.f]\nsource.tfrc = {}"),
@@ -96,7 +97,18 @@ fn every_code_of_an_error_is_shown_once() {
         assert!(left.remove(code.name()), "{code} twice");
     }
     // Codes of whole files and options are in the test above; the rest are for defects, other files, or cases that no table above can hold.
-    let others = ["bad-path", "control-unfit", "empty-file", "no-such-list", "not-text", "remark", "too-deep", "too-large", "unreadable"];
+    let others = [
+        "bad-path",
+        "control-unfit",
+        "empty-file",
+        "no-such-list",
+        "not-text",
+        "remark",
+        "stack-unfit",
+        "too-deep",
+        "too-large",
+        "unreadable",
+    ];
     assert_eq!(left.into_iter().collect::<Vec<_>>(), others);
 }
 
