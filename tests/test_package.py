@@ -91,7 +91,7 @@ def test_every_algorithm_can_be_explained():
 
 
 def test_every_algorithm_has_its_class():
-    modules = (fl.queues, fl.cc, fl.sources, fl.controls, fl.topologies, fl.propagation, fl.transports)
+    modules = (fl.queues, fl.cc, fl.sources, fl.controls, fl.topologies, fl.propagation, fl.transports, fl.stacks)
     classes = {(c._kind, c._name) for module in modules for c in (getattr(module, n) for n in module.__all__)}
     # Other tests of this process register plug-ins.
     assert {(e["kind"], e["name"]) for e in json.loads(_core.registry()) if e["name"] not in json.loads(_core.plugins())} <= classes

@@ -32,7 +32,9 @@ LAYERS = (
     ("__init__", "__main__"),
 )
 """Layers, from the bottom up. A package imports packages of lower layers only."""
-TOGETHER = dict.fromkeys(("builders", "cc", "controls", "propagation", "queues", "sources", "topologies", "transports"), "settings")
+TOGETHER = dict.fromkeys(
+    ("builders", "cc", "controls", "propagation", "queues", "sources", "stacks", "topologies", "transports"), "settings"
+)
 """Files that count as one package: `cargo dev gen` writes them, and they use each other's types."""
 DATA = {"schemas", "scenarios", "scripts"}
 """Folders without code."""

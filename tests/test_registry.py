@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,9 @@ PAGES = {
     "leaf_spine": "topologies",
     "newreno": "tcp-recovery",
     "parking_lot": "links-and-routing",
+    "noq": "stacks",
     "poisson": "udp-and-sources",
+    "quinn": "stacks",
     "random_geometric": "topologies",
     "reno": "tcp-recovery",
     "ring": "topologies",
@@ -129,8 +132,11 @@ def used() -> frozenset[tuple[str, str]]:
     examples = ROOT / "examples"
     trees = [resolve(p) for p in examples.glob("*.toml")]
     studies = [Study.from_file(p).plan() for p in (examples / "studies").glob("*.toml")]
+    stacks = [tomllib.loads(p.read_text("utf-8")) for p in (examples / "stacks").glob("*.toml")]
     trees += [json.loads(combination.resolved) for plan in studies for combination in plan.combinations]
-    return frozenset(pair for tree in trees for pair in _used(tree))
+    # Scenarios with a stack resolve only in programs that have it.
+    named = (("stack", name) for tree in stacks for table in _under(tree, "stack") for name in table)
+    return frozenset((*named, *(pair for tree in trees for pair in _used(tree))))
 
 
 def _used(tree: dict) -> Iterator[tuple[str, str]]:
@@ -157,6 +163,7 @@ def _under(tree: object, key: str) -> Iterator[dict]:
 EXAMPLES = {
     "queue": "a word in examples/studies/every_queue.toml",
     "cc": "a word in examples/studies/every_control.toml",
+    "stack": "examples/stacks/NAME.toml",
 }
 
 

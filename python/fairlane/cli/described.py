@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .. import formats
 from ..base.files import read_input, save_bytes
 from ..errors import FairlaneError, FolderError
 from ..formats.readers import DESCRIPTIONS
@@ -51,8 +48,7 @@ def read_description(kind: str, name: str, rate: str | None = None) -> Imported:
     if rate is not None:
         _check_rate(rate)
     d = DESCRIPTIONS[kind]
-    read: Callable[..., Imported] = getattr(import_module(d.module, formats.__name__), d.function)
-    return read(text, shown, **({} if rate is None else {"rate": rate}))
+    return d.reader()(text, shown, **({} if rate is None else {"rate": rate}))
 
 
 def scenario_from(kind: str, name: str, out: str | None, *, rate: str | None, as_json: bool, quiet: bool, force: bool) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..linux import Imported
     from .imported import ImportedRun
 
     Read = Callable[[Path, Path, int | None], ImportedRun]
@@ -144,10 +145,34 @@ class Description:
     """The files, for people."""
     checked: str
     """Judge of the reader."""
-    module: str
-    function: str
+    reader: Callable[[], Callable[..., Imported]]
+    """Imports the function that reads a text, and returns it."""
     endings: tuple[str, ...] = ()
     """File endings by which a file without a kind is taken for one."""
+
+
+def _tc() -> Callable[..., Imported]:
+    from ..linux import import_tc
+
+    return import_tc
+
+
+def _tcl() -> Callable[..., Imported]:
+    from .tcl import import_tcl
+
+    return import_tcl
+
+
+def _mininet() -> Callable[..., Imported]:
+    from .mininet import import_mininet
+
+    return import_mininet
+
+
+def _flows() -> Callable[..., Imported]:
+    from .flow_list import import_flows
+
+    return import_flows
 
 
 DESCRIPTIONS = {
@@ -157,32 +182,28 @@ DESCRIPTIONS = {
             "tc",
             "commands of tc, scripts of `fairlane tc`, the output of `tc qdisc show`",
             "our export, iproute2's source",
-            "..linux",
-            "import_tc",
+            _tc,
             (".tc", ".sh"),
         ),
         Description(
             "ns2",
             "Tcl scripts of ns-2: links, queues, agents, sources, `at`",
             "the translation in [from ns-2](from-ns2.md)",
-            ".tcl",
-            "import_tcl",
+            _tcl,
             (".tcl",),
         ),
         Description(
             "mininet",
             "topologies of Mininet and Containernet in Python, read and not executed",
             "Mininet's documented options",
-            ".mininet",
-            "import_mininet",
+            _mininet,
             (".py",),
         ),
         Description(
             "flows",
             "lists of flows in CSV, as NetFlow exports have them: start, bytes, two hosts",
             "the columns of the file",
-            ".flow_list",
-            "import_flows",
+            _flows,
         ),
     )
 }

@@ -56,7 +56,7 @@ class Reward:
     `capacity` is the rate of the slowest link of the flow's path in the scenario. A function of the observation and the capacity may
     stand for it.
 
-    >>> Reward()(np.array([5e6, 5e6, 0.06, 0.04, 0.01, 0, 0, 0]), 10e6)
+    >>> round(Reward()(np.array([5e6, 5e6, 0.06, 0.04, 0.01, 0, 0, 0]), 10e6), 9)
     0.24
     """
 
