@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-from cmaes import CMA
+from cmaes import CMA  # pyright: ignore[reportMissingTypeStubs]
 
 from fairlane import Network
 from fairlane.learning import OBSERVED, FlowEnv
@@ -101,7 +101,7 @@ def picture(weights: Sequence[float], file: str) -> None:
     upper.legend(frameon=False, fontsize=8)
     lower.plot(times, [1e3 * seen[AT["rtt"]] for seen in history], lw=1, color="C1")
     lower.set(xlabel="time (s)", ylabel="RTT (ms)", xlim=(0, 20), ylim=(0, None))
-    figure.savefig(file, metadata={"Date": None})
+    figure.savefig(file, metadata={"Date": None})  # pyright: ignore[reportUnknownMemberType]
 
 
 def main() -> None:
