@@ -95,7 +95,7 @@ fairlane_units::params! {
         /// Version 1 (RFC 9000).
         #[default]
         V1,
-        /// The last draft but five, draft-ietf-quic-transport-29.
+        /// draft-ietf-quic-transport-29.
         Draft29,
         /// draft-ietf-quic-transport-34.
         Draft34,
