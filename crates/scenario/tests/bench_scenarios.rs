@@ -1,6 +1,6 @@
 //! The benchmark scenarios match their definitions, and run.
 
-use fairlane_scenario::{Format, Options, Progress, Resolved, resolve, run_all};
+use fairlane_scenario::{Code, Format, Options, Progress, Resolved, resolve, run_all};
 use fairlane_units::{Dur, Rate};
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ fn each_runs_a_little_way_and_repeats_itself() {
     }
 }
 
-/// Every scenario file of the project resolves.
+/// Every scenario file of the project resolves; one with a stack that is not built in lacks this stack and nothing else.
 #[test]
 fn shipped_scenarios_resolve() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -74,7 +74,11 @@ fn shipped_scenarios_resolve() {
                 // Papers keep data in TOML files, too: only scenarios have flows.
                 if text.contains("\n[flows.") {
                     let name = path.display().to_string();
-                    let r = resolve(&text, &name, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+                    let r = match resolve(&text, &name, Format::Toml, &[]) {
+                        Ok(r) => r,
+                        Err(e) if text.contains("\nstack.") && e.list.iter().all(|d| d.code == Code::StackMissing) => continue,
+                        Err(e) => panic!("{e}"),
+                    };
                     assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap_or_else(|e| panic!("{e}")), r, "{name}");
                     seen += 1;
                 }
