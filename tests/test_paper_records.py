@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from fairlane.errors import PaperError
 from fairlane.papers import calibration, keys, load, records, reproduce, shipped
+from fairlane.papers.boundary_record import record_boundaries, recorded_boundaries
+from fairlane.papers.joint_sample import deciding, of_record
 from fairlane.papers.recorded import differing, to_repeat
 from minimal_paper import CLAIMS, resealed, study
 from pages import tables_in
@@ -40,6 +43,33 @@ def test_a_setting_recorded_is_found_again(made):
     with pytest.raises(PaperError, match="another study"):
         records.recorded(load(place / "one1999"))
     study(place)
+
+
+def test_boundaries_on_record_are_those_of_the_settings(made, tmp_path):
+    """A record of other settings does not count, and a damaged one is an error."""
+    r, place = made
+    folder = tmp_path / "one1999"
+    shutil.copytree(place / "one1999", folder)
+    paper = load(folder)
+    calibration.record(r.joint, paper, r.reach)
+    found = {c.id: deciding(of_record(paper), c.id) for c in of_record(paper).claims}
+    assert any(boundaries for boundaries, _ in found.values())
+    path = record_boundaries(paper)
+    assert dict(of_record(paper).boundaries) == recorded_boundaries(paper) == found
+    calibration.record(replace(r.joint, seen=r.joint.seen[:-1]), paper, r.reach)
+    assert recorded_boundaries(paper) == {}
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(PaperError, match=r"checksum differs[^$]*boundary_record"):
+        recorded_boundaries(paper)
+
+
+@pytest.mark.parametrize("key", keys())
+def test_boundaries_of_each_study_are_on_record(key):
+    """The first claim that depends on something is looked for again."""
+    joint = of_record(load(key))
+    assert set(joint.boundaries) == {c.id for c in joint.claims}
+    claim = next(id for id, (boundaries, _) in joint.boundaries.items() if boundaries or id == joint.claims[-1].id)
+    assert deciding(replace(joint, boundaries={}), claim) == joint.boundaries[claim]
 
 
 def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):

@@ -144,10 +144,7 @@ def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
-    """The whole study but for the number of ratios."""
-    with pytest.MonkeyPatch.context() as m:
-        m.setattr(module("yang2001", "study"), "QUICK", (81, 90, 99))
-        yield papers.reproduce("yang2001", quick=True, out=tmp_path_factory.mktemp("yang"))
+    return papers.reproduce("yang2001", quick=True, out=tmp_path_factory.mktemp("yang"))
 
 
 @pytest.fixture(scope="module")

@@ -97,9 +97,9 @@ class Yang2001(Paper):
         return [*n.extra(), *n.grid(SIZES, RATIOS)]
 
     def quick_combinations(self) -> list[Combination]:
-        """Nine of the nineteen ratios, three with 10 KB; Fig. 2 without its two last times."""
+        """Four of the nineteen ratios, three with 10 KB; Fig. 2 without its three last times."""
         n = self._network()
-        return [*n.extra([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
+        return [*n.extra([t for t in net.TIMES if t <= 1000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
     def topology(self) -> Tree:
         """Two sources without control."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .attainable import Reach, csv_of_reach
+from .boundary_record import record_boundaries
 from .definition import Paper
 from .joint_sample import Joint
 from .own_setup import OWN, record_own
@@ -61,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"{given.key} has no unstated parameters, and so no settings")
     print(record(done.joint, paper, done.reach_of_sample))
     record_own(done.claims, paper)
+    record_boundaries(paper)
 
 
 if __name__ == "__main__":

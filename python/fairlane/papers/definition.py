@@ -27,7 +27,7 @@ Tree = dict[str, Any]
 
 
 _FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
-_TAKEN = ("attainable", "in_paper_setup", "index", "reproduction", "search", "settings")
+_TAKEN = ("attainable", "boundaries", "in_paper_setup", "index", "reproduction", "search", "settings")
 """Files of a reproduction that no experiment may have."""
 _FOLDERS = ("figures", "runs")
 

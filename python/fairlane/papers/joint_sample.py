@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..multiverse import Boundary, Open, Setting, changes_at, key_of, matters, same_everywhere, settled, share, summarise
 from ..multiverse.verdicts import EXPLAINED
+from .boundary_record import Deciding, recorded_boundaries
 from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
 from .definition import Paper
 from .found import Found, best_of
@@ -50,6 +51,8 @@ class Joint:
     """The study, for what its scenarios tell."""
     searched: Sequence[Found] = ()
     """Results of directed searches for a setting in which a claim holds, or a published value is met."""
+    boundaries: Mapping[str, Deciding] = field(default_factory=dict)
+    """Where claims change in these settings, as far as it is recorded."""
 
     @cached_property
     def sample(self) -> list[Seen]:
@@ -172,6 +175,7 @@ def of_record(paper: Paper) -> Joint | None:
     return Joint(
         paper.opens(), claims, seen, paper.declared_setting, asked, recorded_reach(paper),
         whole=recorded_whole(paper), paper=paper, searched=recorded_search(paper),
+        boundaries=recorded_boundaries(paper),
     )  # fmt: skip
 
 
@@ -198,15 +202,20 @@ def of_runs(judged: Judged, varied: bool) -> Judged:
     return replace(judged, verdict=summarise(judged.here, found, judged.runs, True, inconsistent), share=found, alone=True)
 
 
-def deciding(joint: Joint, claim: str) -> tuple[tuple[Boundary, ...], DependsOn | None]:
+def deciding(joint: Joint, claim: str) -> Deciding:
     """Returns where a claim changes, and the parameter that decides it: that of the first boundary, or else the one that moves its margin
     most."""
+    if claim in joint.boundaries:
+        return joint.boundaries[claim]
     judging = joint.judging(claim)
     settings, margins = [s.values for s in judging], [s.margins.get(claim) for s in judging]
     found = changes_at(joint.opens, settings, joint.outcomes(claim))
     if found.boundaries and found.explained >= EXPLAINED:
-        first = found.boundaries[0]
-        value = " or ".join(first.value) if isinstance(first.value, tuple) else first.value
-        return found.boundaries, DependsOn(first.name, value, first.side)
+        return found.boundaries, depends_on(found.boundaries[0])
     weight = matters(joint.opens, settings, margins)
     return (), DependsOn(max(weight, key=lambda name: weight[name])) if weight else None
+
+
+def depends_on(first: Boundary) -> DependsOn:
+    """The parameter of a boundary as the one that decides a claim."""
+    return DependsOn(first.name, " or ".join(first.value) if isinstance(first.value, tuple) else first.value, first.side)

@@ -25,6 +25,7 @@ FEWEST_RANKED = 5
 RECORDS = (
     "settings.csv",
     "attainable.csv",
+    "boundaries.csv",
     "full_reruns.csv",
     "full_rerun_settings.csv",
     "emulated.csv",
