@@ -200,11 +200,11 @@ def test_strict_priority_bounds_the_times_under_the_signal(tables):
 
 
 def test_udp_takes_the_whole_link(tables):
-    """k UDP flows of 1 MB need 8 k s; of 19, 10 and 1 flows the mean is 80 s, of 19 and 10 it is 116 s for both classes."""
+    """k UDP flows of 1 MB need 8 k s: with 19, 10, 8 and 5 flows 84 s in the mean, for both classes."""
     for env in ("cc/be", "ts/be"):
         for queue in ("FCFS", "RED"):
-            assert tables.v("table4", env=env, queue=queue, traffic=2, flow="UDP3") == pytest.approx(80, rel=0.03)
-            assert tables.v("table4", env=env, queue=queue, traffic=2, flow="UDP4") == pytest.approx(116, rel=0.04)
+            assert tables.v("table4", env=env, queue=queue, traffic=2, flow="UDP3") == pytest.approx(84, rel=0.03)
+            assert tables.v("table4", env=env, queue=queue, traffic=2, flow="UDP4") == pytest.approx(84, rel=0.03)
 
 
 def test_thirteen_flows_lie_where_ns2_and_the_paper_have_them(tables):
@@ -228,7 +228,7 @@ def test_one_flow_of_a_source_is_open_at_a_time_under_slots(few):
 
 
 def test_the_best_effort_times_are_the_published_ones(tables):
-    """Mean of the TCP classes of both sources: within 25 % on three of the nineteen ratios (15 % on all of them)."""
+    """Mean of the TCP classes of both sources: within 25 % on four of the nineteen ratios (15 % on all of them)."""
     published = read_folder(DATA)
     for queue in ("FCFS", "DRR", "RED", "SFQ"):
         of = lambda t, q=queue: fmean(v for f in range(1, 5) for v in t.vs("table4", env="be/be", queue=q, flow=f"TCP{f}"))  # noqa: E731
@@ -248,8 +248,8 @@ def test_drr_is_that_of_the_published_best_class(tables):
 
 
 def test_verdicts_are_those_on_record(few):
-    """But for those that rest on all 19 ratios, of which there are three here, or on means a few percent apart."""
-    assert {i for i, _, _ in against_record(few)} <= {"Y9", "Y10b", "Y14", "Y15", "Y24", "Y25"}
+    """But for two that rest on all 19 ratios, of which there are four here."""
+    assert {i for i, _, _ in against_record(few)} <= {"Y15", "Y26b"}
 
 
 def test_chance_is_told_from_replications():
