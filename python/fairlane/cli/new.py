@@ -166,7 +166,20 @@ def paper(key: str) -> None:
     help="Attributes and their units, such as rate=capacity:Gbit/s,delay=dist:km (km: in fibre).",
 )
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Largest number of links (default: 200000).")
-def network(graph: str, file: str | None, rate: str, delay: str, mapped: str, most: int | None) -> None:
+@click.option("--traffic", metavar="PATH", help="Folder or archive of demand matrices over time, as SNDlib's dynamic traffic.")
+@click.option("--period", default="1s", show_default=True, metavar="TIME", help="How long a matrix of --traffic holds.")
+@click.option("--matrices", metavar="FIRST:COUNT", help="Part of the matrices of --traffic, such as 0:24 (default: all).")
+def network(
+    graph: str,
+    file: str | None,
+    rate: str,
+    delay: str,
+    mapped: str,
+    most: int | None,
+    traffic: str | None,
+    period: str,
+    matrices: str | None,
+) -> None:
     """Network from GRAPH: GraphML, GML, CSV, node-link JSON, SNDlib, REPETITA, Rocketfuel.
 
     Writes the scenario FILE with the demands of the graph, or with one flow (default: GRAPH.toml; -: prints it).
@@ -186,7 +199,15 @@ def network(graph: str, file: str | None, rate: str, delay: str, mapped: str, mo
     tree = {"name": Path(graph).stem, "duration": "10s", "nodes": read.nodes, "positions": read.positions, "links": read.links}
     if any("weight" in x for x in read.links.values()):
         tree["route_by"] = "weight"
-    tree["flows"] = read.flows() or {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
+    over_time: list[str] = []
+    if traffic is not None:
+        from ..graphs.matrices import flows, read_matrices
+
+        found, over_time = read_matrices(traffic, read.nodes, read.unit, *_part(matrices))
+        tree["flows"], tree["duration"] = flows(found, period)
+        over_time.append(f"{len(found)} matrices from {found[0].label} to {found[-1].label}, {period} each")
+    else:
+        tree["flows"] = read.flows() or {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
     text = toml.dumps({k: v for k, v in tree.items() if v})
     if file == "-":
         emit_document(text, "toml")
@@ -195,6 +216,16 @@ def network(graph: str, file: str | None, rate: str, delay: str, mapped: str, mo
     shown = shlex.quote(str(path))
     lines = [
         f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links{f', {len(read.demands)} demands' if read.demands else ''}",
-        *(f"note: {n}" for n in read.notes),
+        *(f"note: {n}" for n in [*read.notes, *over_time]),
     ]
     emit("\n".join([*lines, "", f"  fairlane draw {shown} -o {shlex.quote(path.stem)}.svg", f"  fairlane run {shown}"]))
+
+
+def _part(text: str | None) -> tuple[int, int | None]:
+    """Returns the first matrix and the number of matrices."""
+    if text is None:
+        return 0, None
+    first, _, count = text.partition(":")
+    if not first.isdecimal() or not count.isdecimal() or not int(count) or max(len(first), len(count)) > 9:
+        raise FairlaneError(f"--matrices {text[:40]}: a first number and a count are wanted\n  = help: write for instance --matrices 0:24")
+    return int(first), int(count)

@@ -28,6 +28,7 @@ OTHERS = (
         "networkx",
     ),
     ("node-link JSON", "`fairlane new network`", "", "networkx"),
+    ("SNDlib's dynamic traffic: matrices in a folder or an archive", "`fairlane new network --traffic`", "", "the numbers in the files"),
     ("SNDlib, native and XML; REPETITA; Rocketfuel", "`fairlane new network`, with demands", "", "the numbers in the file"),
     (
         "rate, delay and loss over time",

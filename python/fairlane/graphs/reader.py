@@ -61,6 +61,8 @@ class ImportedGraph:
     positions: dict[str, list[float]] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     demands: list[dict[str, str]] = field(default_factory=list)
+    unit: str = ""
+    """Unit of capacities that the file declares, such as MBITPERSEC."""
     """Traffic between nodes, as a traffic matrix of a scenario has it: `from`, `to`, `rate`."""
     notes: list[str] = field(default_factory=list)
     """Notes on what was taken from where, skipped links and default values."""
@@ -111,6 +113,7 @@ def read_graph(
     attributes = Attributes(name, mapped, {k: v for k, v in units.items() if isinstance(v, str) and unit_of(v, k)})
     read = _Reader(graph, name, rate, delay, attributes).read()
     read.notes[:0] = [beside] if beside else []
+    read.unit = units["rate"] if isinstance(units.get("rate"), str) else ""
     return read
 
 
