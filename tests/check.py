@@ -28,7 +28,7 @@ FILES = {
         "comparison": "compare compare_factors compare_metrics which_queue",
         "docs": "audiences docs demo_environment usability glossary package readme registry site coming_from",
         "examples": "examples docs notebooks",
-        "formats": "capture_links hostile_files import import_logs import_flent import_networks export nam ns2_trace",
+        "formats": "capture_links capture_parts hostile_files import import_logs import_flent import_networks export nam ns2_trace",
         "graphs": "draw graph_files graphs matrices traffic_matrix",
         "linux": "tc tc_script tc_parameters tc_import tc_several tc_police tc_classes cake_ack_filter nat import_networks audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",

@@ -8,7 +8,7 @@ from pathlib import Path
 from .. import _core
 from ..base.files import reason
 from ..errors import FairlaneError, FolderError, InputError
-from ..runs.trace import scan
+from ..runs.trace import scan, scan_parts
 from .event_metrics import Flow, Recorded, step_of, tables
 from .imported import ImportedRun
 
@@ -26,7 +26,7 @@ def read_capture(file: Path, folder: Path, step: int | None) -> ImportedRun:
         raise InputError(f"cannot import {file}: no TCP or UDP packets found ({why})")
     named = [Flow(name, start, end, "tcp" if tcp else "udp") for name, start, end, tcp, *_ in flows]
     spanned = max(span * 1000, 1_000_000)
-    of = Recorded(scan(folder), named, span=spanned, one_way=False, once=True)
+    of = Recorded(scan(folder), named, span=spanned, one_way=False, parts=scan_parts(folder))
     chosen = step_of(spanned, len(named), step)
     late = sum(f[6] for f in flows)
     if late:

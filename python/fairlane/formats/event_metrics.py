@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..base.metrics import metrics, series
+from .capture_tables import Captured, captured
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,8 +47,8 @@ class Recorded:
     """Measured time in picoseconds."""
     one_way: bool = True
     """True if packets are recorded at both ends, so that delays are known."""
-    once: bool = False
-    """True if retransmitted data counts as delivered once, because a capture does not show the first copy."""
+    parts: tuple[pl.LazyFrame, ...] = ()
+    """Parts of a capture in the order of time: retransmitted data counts as delivered once, because the first copy is not shown."""
 
 
 def step_of(span: int, rows: int, wished: int | None = None) -> int:
@@ -74,25 +75,26 @@ def tables(of: Recorded, step: int) -> dict[str, pl.DataFrame]:
     """Returns the tables of a result."""
     import polars as pl
 
-    flows = _flows(of)
+    seen = captured(of.parts, of.span, step) if of.parts else None
+    flows = _flows(of, seen)
     links = _links(of)
     return {
         "flows": flows,
         "links": links,
         "network": _network(flows, links),
-        "flow_series": _flow_series(of, step) if of.flows else pl.DataFrame(),
+        "flow_series": _flow_series(of, step, seen) if of.flows else pl.DataFrame(),
         "link_series": _link_series(of, step) if of.links else pl.DataFrame(),
     }
 
 
-def _flows(of: Recorded) -> pl.DataFrame:
+def _counted(of: Recorded) -> list[pl.DataFrame]:
+    """Returns the numbers of flows by queries on the whole trace."""
     import polars as pl
 
     col, seconds = pl.col, max(of.span, 1) / 1e12
     data = (col("payload") > 0) & ~col("back")
     here = of.rows.filter(data)
     sent, got = here.filter(col("event").is_in(["send", "retransmit"])), here.filter(col("event") == "receive")
-    fresh = pl.when(col("event") == "retransmit").then(0).otherwise(col("payload"))
     arrived = got.group_by("flow").agg(
         packets_received=pl.len(),
         throughput=col("length").cast(pl.Int64).sum() * 8 / seconds,
@@ -100,9 +102,7 @@ def _flows(of: Recorded) -> pl.DataFrame:
         last=col("time_ps").max(),
     )
     goods = (
-        sent.group_by("flow").agg(goodput=fresh.cast(pl.Int64).sum() * 8 / seconds)
-        if of.once
-        else got.unique(["flow", "seq"], keep="first", maintain_order=True)
+        got.unique(["flow", "seq"], keep="first", maintain_order=True)
         .group_by("flow")
         .agg(goodput=col("payload").cast(pl.Int64).sum() * 8 / seconds)
     )
@@ -124,7 +124,14 @@ def _flows(of: Recorded) -> pl.DataFrame:
     ]
     if of.one_way:
         queries.append(_delays(sent, got))
-    frames = pl.collect_all(queries, engine="streaming")
+    return pl.collect_all(queries, engine="streaming")
+
+
+def _flows(of: Recorded, seen: Captured | None) -> pl.DataFrame:
+    import polars as pl
+
+    col = pl.col
+    frames = _counted(of) if seen is None else [seen.flows()]
     found = pl.DataFrame({"flow": [f.name for f in of.flows]}, schema={"flow": pl.String})
     for frame in frames:
         found = found.join(frame, on="flow", how="left")
@@ -303,29 +310,23 @@ def _sampled(kind: str, key: str, grid: pl.DataFrame, step: int, found: list[pl.
     return grid.select(pl.lit(0, dtype=pl.UInt64).alias("seed"), key, time, *(column(n) for n in names))
 
 
-def _flow_series(of: Recorded, step: int) -> pl.DataFrame:
+def _flow_series(of: Recorded, step: int, seen: Captured | None) -> pl.DataFrame:
     import polars as pl
 
+    grid = _grid("flow", [f.name for f in of.flows], of.span, step)
+    if seen is not None:
+        return _sampled("flow_series", "flow", grid, step, seen.series(), ("srtt", "in_flight"))
     col, per_second = pl.col, 8e12 / step
     data = (col("payload") > 0) & ~col("back")
     got = of.rows.filter(data & (col("event") == "receive"))
     rates = got.group_by(_at(step), "flow").agg(throughput=col("length").cast(pl.Int64).sum() * per_second)
-    sent, fresh = of.rows.filter(data & (col("event") == "send")), got.unique(["flow", "seq"], keep="first", maintain_order=True)
-    first = sent if of.once else fresh
-    goods = first.group_by(_at(step), "flow").agg(goodput=col("payload").cast(pl.Int64).sum() * per_second)
+    fresh = got.unique(["flow", "seq"], keep="first", maintain_order=True)
+    goods = fresh.group_by(_at(step), "flow").agg(goodput=col("payload").cast(pl.Int64).sum() * per_second)
     rtt = of.rows.filter((col("event") == "gauge") & (col("gauge") == "rtt")).select(
         "flow", "time_ps", srtt=col("value").ewm_mean(alpha=1 / 8, adjust=False).over("flow")
     )
     smooth = rtt.group_by(_at(step), "flow", maintain_order=True).agg(col("srtt").last())
-    queries = [rates, goods, smooth]
-    if of.once:
-        way = of.rows.filter(col("event").is_in(["send", "retransmit"]) & col("flags").str.contains("A").fill_null(value=False))
-        ahead = pl.when(~col("back")).then(col("seq") + col("payload")).cum_max().forward_fill().over("flow")
-        acked = pl.when(col("back")).then(col("ack")).cum_max().forward_fill().over("flow")
-        flight = way.select("flow", "time_ps", in_flight=(ahead - acked).clip(0))
-        queries.append(flight.group_by(_at(step), "flow", maintain_order=True).agg(col("in_flight").last()))
-    found = pl.collect_all(queries)
-    grid = _grid("flow", [f.name for f in of.flows], of.span, step)
+    found = pl.collect_all([rates, goods, smooth])
     return _sampled("flow_series", "flow", grid, step, found, ("srtt", "in_flight"))
 
 

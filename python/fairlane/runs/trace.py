@@ -164,6 +164,15 @@ def escape_glob(path: Path) -> Path:
     return Path(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
+def scan_parts(folder: Path) -> tuple[pl.LazyFrame, ...]:
+    """Returns the files of the first run of a trace, in the order of time."""
+    import polars as pl
+
+    seed, _ = parts_of(folder)[0]
+    files = sorted((folder / f"seed={seed}").glob("*.parquet"))
+    return tuple(pl.scan_parquet(escape_glob(f), hive_partitioning=False) for f in files)
+
+
 def scan(folder: Path) -> pl.LazyFrame:
     """Returns the trace as a lazy frame, with `time` in seconds."""
     import polars as pl
