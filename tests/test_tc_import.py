@@ -288,6 +288,8 @@ IMPAIRED = [
     {"corrupt": 0.01},
     {"corrupt": {"share": 0.01, "correlation": 0.25}},
     {"slot": {"min": "4ms", "max": "6ms", "packets": 20}},
+    {"slot": {"min": "4ms", "bytes": "3000B"}},
+    {"slot": {"delay": "5ms", "jitter": "1ms", "distribution": "pareto_normal", "packets": 20, "bytes": "3000B"}},
 ]
 
 
@@ -325,7 +327,13 @@ UNIFORM = {"width": "0s", "distribution": "uniform", "keep_order": False}
          {"delay": "9ms", "jitter": {**UNIFORM, "width": "3ms", "distribution": "normal"}}, "distribution 'experimental'"),
         ("corrupt 0.1% slot 800us 1ms packets 32",
          {"delay": "0s", "corrupt": 0.001, "slot": {"min": "800us", "max": "1ms", "packets": 32}}, "corrupted packet"),
-        ("slot distribution normal 5ms 1ms packets 3", {"delay": "0s"}, "slot distribution normal 5ms 1ms"),
+        # get_slot_next of sch_netem: the slots have a distribution of their own.
+        ("slot distribution normal 5ms 1ms packets 3",
+         {"delay": "0s", "slot": {"delay": "5ms", "jitter": "1ms", "distribution": "normal", "packets": 3}}, ""),
+        ("slot distribution uniform 5ms 1ms", {"delay": "0s", "slot": {"delay": "5ms", "jitter": "1ms", "distribution": "uniform"}}, ""),
+        ("slot distribution lab 5ms 1ms",
+         {"delay": "0s", "slot": {"delay": "5ms", "jitter": "1ms", "distribution": "normal"}}, "slot distribution 'lab'"),
+        ("slot 4ms bytes 6k", {"delay": "0s", "slot": {"min": "4ms", "bytes": "6144B"}}, "slot bytes"),
         ("loss state 2% 40% 10% 30% 1%",
          {"delay": "0s", "loss": {"four_states": {"p13": 0.02, "p31": 0.4, "p32": 0.1, "p23": 0.3, "p14": 0.01}}}, ""),
         ("duplicate 1% 50%", {"delay": "0s", "duplicate": 0.01}, "correlation of duplicate"),

@@ -36,7 +36,7 @@ Length: TypeAlias = "units.Packets | units.Size | str"
 FilePath: TypeAlias = str
 """The path of a file."""
 
-QueueName: TypeAlias = Literal["droptail", "DropTail", "Queue/DropTail", "FifoQueueDisc", "pfifo", "bfifo", "fifo", "taildrop", "red", "RED", "Queue/RED", "RedQueueDisc", "headdrop", "HeadDrop", "pfifo_head_drop", "drop_front", "dropfront", "randomdrop", "RandomDrop", "random_drop", "management", "Management", "Queue/Management", "ared", "ARED", "adaptive_red", "wred", "WRED", "gred", "rio", "RIO", "RED/RIO", "Queue/RED/RIO", "modred", "ModRED", "avq", "AVQ", "Vq", "Queue/Vq", "rem", "REM", "Queue/REM", "pi", "PI", "Queue/PI", "blue", "BLUE", "Blue", "sfb", "SFB", "choke", "CHOKe", "xchoke", "fred", "FRED", "afd", "AFD", "approximate_fair_dropping", "green", "GREEN", "codel", "CoDel", "CoDelQueueDisc", "cobalt", "COBALT", "CobaltQueueDisc", "pie", "PIE", "PieQueueDisc", "pi2", "PI2", "dualpi2", "DualPI2", "prio", "PRIO", "priority", "PrioQueueDisc", "rr", "RR", "round_robin", "wrr", "WRR", "weighted_round_robin", "drr", "DRR", "Queue/DRR", "sfq", "SFQ", "Queue/SFQ", "fq", "FQ", "Queue/FQ", "wfq", "WFQ", "pgps", "wf2q", "WF2Q", "wf2q+", "wf2qplus", "fq_codel", "FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc", "fq_pie", "FqPIE", "FQ_PIE", "FqPieQueueDisc", "cake", "CAKE", "sch_cake", "tbf", "TBF", "TbfQueueDisc", "htb", "HTB", "sch_htb", "hfsc", "HFSC", "sch_hfsc", "srtcm", "srTCM", "trtcm", "trTCM"]
+QueueName: TypeAlias = Literal["droptail", "DropTail", "Queue/DropTail", "FifoQueueDisc", "pfifo", "bfifo", "fifo", "taildrop", "red", "RED", "Queue/RED", "RedQueueDisc", "headdrop", "HeadDrop", "pfifo_head_drop", "drop_front", "dropfront", "randomdrop", "RandomDrop", "random_drop", "management", "Management", "Queue/Management", "ared", "ARED", "adaptive_red", "wred", "WRED", "gred", "rio", "RIO", "RED/RIO", "Queue/RED/RIO", "modred", "ModRED", "avq", "AVQ", "Vq", "Queue/Vq", "rem", "REM", "Queue/REM", "pi", "PI", "Queue/PI", "blue", "BLUE", "Blue", "sfb", "SFB", "choke", "CHOKe", "xchoke", "fred", "FRED", "afd", "AFD", "approximate_fair_dropping", "green", "GREEN", "codel", "CoDel", "CoDelQueueDisc", "cobalt", "COBALT", "CobaltQueueDisc", "pie", "PIE", "PieQueueDisc", "docsis_pie", "docsis-pie", "DOCSIS-PIE", "pi2", "PI2", "dualpi2", "DualPI2", "prio", "PRIO", "priority", "PrioQueueDisc", "rr", "RR", "round_robin", "wrr", "WRR", "weighted_round_robin", "drr", "DRR", "Queue/DRR", "sfq", "SFQ", "Queue/SFQ", "fq", "FQ", "Queue/FQ", "wfq", "WFQ", "pgps", "wf2q", "WF2Q", "wf2q+", "wf2qplus", "fq_codel", "FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc", "fq_pie", "FqPIE", "FQ_PIE", "FqPieQueueDisc", "cake", "CAKE", "sch_cake", "tbf", "TBF", "TbfQueueDisc", "htb", "HTB", "sch_htb", "hfsc", "HFSC", "sch_hfsc", "srtcm", "srTCM", "trtcm", "trTCM", "policer", "police", "act_police"]
 NamedQueue: TypeAlias = "QueueName | Announced | type[Qdisc]"
 Queue: TypeAlias = "NamedQueue | QueueParams | Mapping[str, Any]"
 
@@ -99,6 +99,8 @@ class PipeTable(TypedDict, total=False):
             (table, default unset)
         black_hole: Longest packet that passes the link; longer ones vanish.
             Absent: any. (size, default unset, 1B to 64KiB)
+        nat: NAT or stateful firewall: one timeout for the mappings of its
+            flows, or a table of parameters. (duration or table, default unset)
     """
 
     reverse: DirectionTable | Automatic | None
@@ -119,6 +121,7 @@ class PipeTable(TypedDict, total=False):
     slot: SlotTable | Automatic | None
     remark: RemarkTable | Automatic | None
     black_hole: Size | None
+    nat: Duration | NatTable | None
 
 
 class DirectionTable(TypedDict, total=False):
@@ -162,6 +165,8 @@ class DirectionTable(TypedDict, total=False):
             (table, default unset)
         black_hole: Longest packet that passes the link; longer ones vanish.
             Absent: any. (size, default unset, 1B to 64KiB)
+        nat: NAT or stateful firewall: one timeout for the mappings of its
+            flows, or a table of parameters. (duration or table, default unset)
     """
 
     rate: Rate | None
@@ -181,6 +186,7 @@ class DirectionTable(TypedDict, total=False):
     slot: SlotTable | Automatic | None
     remark: RemarkTable | Automatic | None
     black_hole: Size | None
+    nat: Duration | NatTable | None
 
 
 class RateStepTable(TypedDict, total=False):
@@ -311,6 +317,12 @@ class HtbClassTable(TypedDict, total=False):
         quantum: Bytes of its turn among borrowers of one priority. Unset: from
             its rate, at least 1000 and at most 200000 bytes. (size, default
             unset, 1B to 1GiB)
+        overhead: Bytes that the link layer adds to each packet, for the rate
+            (tc's overhead). (size, default "0B", 0B to 65535B)
+        mpu: Least length of a packet with its overhead, for the rate (tc's
+            mpu). (size, default "0B", 0B to 65535B)
+        linklayer: Link layer whose cells the rate counts (tc's linklayer). (one
+            of `ethernet`, `atm`, default "ethernet")
     """
 
     name: str | None
@@ -323,6 +335,9 @@ class HtbClassTable(TypedDict, total=False):
     cburst: Size | None
     prio: int | None
     quantum: Size | None
+    overhead: Size | None
+    mpu: Size | None
+    linklayer: Literal["ethernet", "atm"] | None
 
 
 class HfscClassTable(TypedDict, total=False):
@@ -547,20 +562,33 @@ class CorruptTable(TypedDict, total=False):
 
 
 class SlotTable(TypedDict, total=False):
-    """Slots in which packets arrive: nothing arrives between them.
+    """Slots in which packets arrive: nothing arrives between them. The time
+    between two is between `min` and `max`, or `delay` varied by `jitter`.
 
     Args:
         min: Least time from a slot, or from a packet that finds none, to the
-            next slot. (duration, required, up to 1h)
+            next slot. (duration, default "0s", up to 1h)
         max: Most time; all times between are equally likely. Absent: `min`.
             (duration, default unset, up to 1h)
+        delay: Mean time, instead of `min` and `max` (netem's slot
+            distribution). (duration, default unset, up to 1h)
+        jitter: How far the time is from `delay`, as the width of a jitter.
+            (duration, default unset, up to 1h)
+        distribution: Distribution of the times around `delay`. (one of
+            `uniform`, `normal`, `pareto`, `pareto_normal`, default unset)
         packets: Most packets in a slot. Absent: all that are there. (integer,
             default unset, from 1)
+        bytes: Bytes after which a slot is full; the packet that reaches them
+            still fits. Absent: any. (size, default unset, from 1B)
     """
 
-    min: Required[Duration]
+    min: Duration | None
     max: Duration | None
+    delay: Duration | None
+    jitter: Duration | None
+    distribution: Literal["uniform", "normal", "pareto", "pareto_normal"] | None
     packets: int | Automatic | None
+    bytes: Size | None
 
 
 class RemarkTable(TypedDict, total=False):
@@ -575,6 +603,39 @@ class RemarkTable(TypedDict, total=False):
 
     ecn: Literal["keep", "bleach", "unmark", "classic", "mark"] | None
     dscp: int | Automatic | None
+
+
+class NatTable(TypedDict, total=False):
+    """Mappings of a NAT or a stateful firewall at the far end of the link, and how
+    long they last.
+
+    Args:
+        inside: Which end of the link is inside. (one of `from`, `to`, default
+            "from")
+        timeout: One timeout for all flows, instead of the others. (duration,
+            default unset, 1ms to 1000h)
+        udp: Timeout of flows that are not TCP (RFC 4787 REQ-5: at least 2
+            minutes, 5 by default). (duration, default "300s", 1ms to 1000h)
+        tcp: Timeout of a connection that is established (RFC 5382 REQ-5: at
+            least 2 hours and 4 minutes). (duration, default "7440s", 1ms to
+            1000h)
+        tcp_transitory: Timeout of a connection that opens or closes (RFC 5382
+            REQ-5: at least 4 minutes). (duration, default "240s", 1ms to 1000h)
+        inbound_refresh: True if packets from outside keep a mapping alive as
+            well; those from inside always do (RFC 4787 REQ-6). (true or false,
+            default true)
+        open: True if the first packet of a connection makes its mapping from
+            outside as well, in place of the request from inside that is not
+            simulated. (true or false, default true)
+    """
+
+    inside: Literal["from", "to"] | None
+    timeout: Duration | None
+    udp: Duration | None
+    tcp: Duration | None
+    tcp_transitory: Duration | None
+    inbound_refresh: bool | None
+    open: bool | None
 
 
 class GridPlacesTable(TypedDict, total=False):
@@ -925,6 +986,8 @@ class LinkSettings(TypedDict, total=False):
             (table, default unset)
         black_hole: Longest packet that passes the link; longer ones vanish.
             Absent: any. (size, default unset, 1B to 64KiB)
+        nat: NAT or stateful firewall: one timeout for the mappings of its
+            flows, or a table of parameters. (duration or table, default unset)
     """
 
     duplex: bool | Automatic | None
@@ -946,6 +1009,7 @@ class LinkSettings(TypedDict, total=False):
     slot: SlotTable | Automatic | None
     remark: RemarkTable | Automatic | None
     black_hole: Size | None
+    nat: Duration | NatTable | None
 
 
 class WirelessSettings(TypedDict, total=False):

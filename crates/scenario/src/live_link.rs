@@ -203,8 +203,8 @@ impl LiveLink {
             self.free.push(pkt.id.0);
             return;
         }
-        let copy = twice.then(|| impair.arrival(earliest));
-        let at = impair.arrival(earliest);
+        let copy = twice.then(|| impair.arrival(earliest, pkt.len));
+        let at = impair.arrival(earliest, pkt.len);
         if let Some(at) = copy {
             self.count.duplicates += 1;
             let bytes = self.store[pkt.id.0 as usize].clone();

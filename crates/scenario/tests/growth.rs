@@ -193,6 +193,7 @@ fn impairments_do_not_grow_with_packets_or_flows() {
             "corrupt" => &["0.02"],
             "slot" => &["{ min = \"1ms\", max = \"5ms\", packets = 20 }"],
             "remark" => &["{ ecn = \"bleach\" }"],
+            "nat" => &["\"30s\""],
             "black_hole" => &["\"1400B\""],
             // From 100 to 140 ms and back, with 2 % losses.
             "profile" => &["\"data:,6 0 100000000000 20000000 500000000000 140000000000 20000000 1000000000000 100000000000 0\""],

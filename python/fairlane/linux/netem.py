@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.reference import impairments
 from . import quantities as q
+from .plan import ETHERNET_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,11 +122,20 @@ def _corrupt(plan: Plan, corrupt: float | dict[str, Any] | None) -> list[str]:
     return ["corrupt", *_correlated(table["share"], table)]
 
 
-def _slot(_: Plan, slot: dict[str, Any] | None) -> list[str]:
+def _slot(plan: Plan, slot: dict[str, Any] | None) -> list[str]:
     if not slot:
         return []
-    times = [q.time(q.seconds(slot[k])) for k in ("min", "max") if slot.get(k)]
-    return ["slot", *times, *(["packets", str(slot["packets"])] if slot.get("packets") else [])]
+    if slot.get("delay"):
+        table = _TABLES.get(slot.get("distribution", ""), "uniform")
+        times = ["distribution", table, *(q.time(q.seconds(slot.get(k, "0s"))) for k in ("delay", "jitter"))]
+    else:
+        times = [q.time(q.seconds(slot[k])) for k in ("min", "max") if slot.get(k)]
+    if not slot.get("bytes"):
+        limits: list[str] = []
+    else:
+        limits = ["bytes", str(q.size(slot["bytes"]))]
+        plan.note(f"netem counts the {ETHERNET_HEADER} bytes of Ethernet's header in slot.bytes, here packets are those of IP")
+    return ["slot", *times, *(["packets", str(slot["packets"])] if slot.get("packets") else []), *limits]
 
 
 _WORDS: dict[str, Callable[[Plan, Any], list[str]]] = {

@@ -191,23 +191,27 @@ class _Reader:
             self.note("corrupt: a corrupted packet is lost on the link here, in Linux it reaches the receiver, whose checksum finds it")
 
     def slot(self) -> None:
+        made: dict[str, Any] = {}
         if self.words[self.at : self.at + 1] == ["distribution"]:
-            said = self.words[self.at : self.at + 4]
-            self.at += len(said)
-            self.note(f"slot {' '.join(said)[:60]} is not modelled: times between slots are equally likely here")
-            times: list[Fraction] = []
+            self.at += 1
+            name = self.take("distribution")
+            times = [u.seconds(self.take("distribution"), fine=True) for _ in range(2)]
+            made |= {"delay": q.time(times[0]), "jitter": q.time(times[1])}
+            if name not in _TABLES:
+                self.note(f"slot distribution {short(name)} is not modelled: normal is taken, with the same deviation")
+            made["distribution"] = _TABLES.get(name, "normal")
         else:
             times = [u.seconds(self.take("slot"), fine=True)]
             if self.number_follows():
                 times.append(u.seconds(self.take("slot"), fine=True))
-        made: dict[str, Any] = {name: q.time(t) for name, t in zip(("min", "max"), times, strict=False)}
+            made |= {name: q.time(t) for name, t in zip(("min", "max"), times, strict=False)}
         while self.at < len(self.words) and self.words[self.at] in ("packets", "bytes"):
             word = self.take("slot")
             most = u.count(self.take(word), "") if word == "packets" else u.size(self.take(word))
-            if word == "packets" and most:
-                made["packets"] = most
-            elif most:
-                self.note(f"slot bytes {most} is not modelled: slots count packets")
+            if most:
+                made[word] = most if word == "packets" else f"{most}B"
+        if made.get("bytes"):
+            self.note("slot bytes: Linux counts the link layer's header of each packet, here packets are those of IP")
         if any(times):
             self.line.slot = made
 

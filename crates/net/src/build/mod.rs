@@ -7,7 +7,7 @@ use crate::channel::{AirDef, Channels, Pending};
 use crate::controllers::FlowControllers;
 use crate::flow::Flow;
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::impair::{Impair, Impairments};
+use crate::impair::{Guard, Impair, Impairments, NatInside};
 use crate::lifetime::{FlowFactory, Lifetimes, WAITING};
 use crate::link::{LinkDef, LinkInfo};
 use crate::order::Turn;
@@ -377,12 +377,13 @@ fn lates(links: &[LinkDraft]) -> impl Iterator<Item = u32> {
 
 /// Puts ports on the slow path: those that `slow` selects, and those whose opposite queue rewrites windows.
 fn set_slow_paths<Q: Qdisc>(ports: &mut [Port<Q>], links: &[LinkDraft], seed: u64, slow: impl Fn(u32) -> bool) {
-    let clampers = clampers(ports, links);
-    for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
-        if clamped_by.is_some() || slow(i) {
+    let (clampers, guards) = (clampers(ports, links), guards(links));
+    for (i, ((port, l), (clamped_by, guard))) in (0..).zip(ports.iter_mut().zip(links).zip(clampers.into_iter().zip(guards))) {
+        if clamped_by.is_some() || guard.is_some() || slow(i) {
             let plain = Impairments::default();
             let idle = || Impair::idle(l.impairments.as_deref().unwrap_or(&plain), l.delay, seed, &l.name);
-            port.make_impair(idle).clamped_by = clamped_by;
+            let impair = port.make_impair(idle);
+            (impair.clamped_by, impair.guard) = (clamped_by, guard);
             port.role = Role::SlowPath;
         }
     }
@@ -451,14 +452,33 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
     events
 }
 
-/// Port of the opposite direction of each link, if its queue rewrites windows. Of parallel links the nearest in the order of declaration counts.
+/// Port of the opposite direction of each link, if its queue rewrites windows.
 fn clampers<Q: Qdisc>(ports: &[Port<Q>], links: &[LinkDraft]) -> Vec<Option<PortId>> {
     let mut by = vec![None; links.len()];
-    for (i, l) in links.iter().enumerate().filter(|&(i, _)| ports[i].qdisc.clamps()) {
-        let others = links.iter().enumerate().filter(|(_, o)| o.from == l.to && o.to == l.from);
-        if let Some((o, _)) = others.min_by_key(|(o, _)| o.abs_diff(i)) {
+    for i in (0..links.len()).filter(|&i| ports[i].qdisc.clamps()) {
+        if let Some(o) = opposite(links, i) {
             by[o] = Some(PortId(i as u32));
         }
     }
     by
+}
+
+/// The NAT that packets of each direction pass: that of its link, which the direction that is declared first holds.
+fn guards(links: &[LinkDraft]) -> Vec<Option<Guard>> {
+    let mut by: Vec<Option<Guard>> = vec![None; links.len()];
+    for (i, l) in links.iter().enumerate() {
+        let Some(nat) = l.impairments.as_ref().and_then(|what| what.nat.as_ref()).filter(|_| by[i].is_none()) else { continue };
+        let (port, outward) = (PortId(i as u32), nat.0.inside == NatInside::From);
+        by[i] = Some(Guard { port, outward });
+        if let Some(o) = opposite(links, i) {
+            by[o] = Some(Guard { port, outward: !outward });
+        }
+    }
+    by
+}
+
+/// The opposite direction of a link. Of parallel links the nearest in the order of declaration counts.
+fn opposite(links: &[LinkDraft], i: usize) -> Option<usize> {
+    let others = links.iter().enumerate().filter(|(_, o)| o.from == links[i].to && o.to == links[i].from);
+    others.min_by_key(|(o, _)| o.abs_diff(i)).map(|(o, _)| o)
 }

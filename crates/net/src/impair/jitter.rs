@@ -2,7 +2,7 @@
 //! one before it) or not.
 
 use super::chance::{self, Chance};
-use super::{At, Finding, Impairment, Work, plain};
+use super::{Arrival, At, Finding, Impairment, Work, plain};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -57,7 +57,7 @@ impl Distribution {
     }
 
     /// The value of the distribution below which a share `u` of the draws lies, in widths.
-    fn quantile(self, u: f64) -> f64 {
+    pub(super) fn quantile(self, u: f64) -> f64 {
         match self {
             Self::Uniform => 2.0 * u - 1.0,
             Self::Normal => chance::normal(u),
@@ -151,13 +151,13 @@ impl Work for Jittering {
         self.stream.fork(number);
     }
 
-    fn extra(&mut self, now: Time, _: Time) -> Dur {
-        let mut at = now + self.draw();
+    fn extra(&mut self, p: Arrival) -> Dur {
+        let mut at = p.at + self.draw();
         if self.keep_order {
             at = at.max(self.last);
             self.last = at;
         }
-        at - now
+        at - p.at
     }
     fn early(&self) -> Dur {
         self.early

@@ -64,10 +64,10 @@ macro_rules! impairments {
                 $(if let Some(w) = &mut self.$name { w.apply(draws, sent, outcome); })*
             }
             /// Extra delay of a packet: each impairment delays what the one before it delivers, so that none undoes the order that another keeps.
-            fn extra(&mut self, now: Time, sent: Time) -> Dur {
-                let mut at = now;
-                $(if let Some(w) = &mut self.$late { at += w.extra(at, sent); })*
-                at - now
+            fn extra(&mut self, p: Arrival) -> Dur {
+                let mut at = p.at;
+                $(if let Some(w) = &mut self.$late { at += w.extra(Arrival { at, ..p }); })*
+                at - p.at
             }
             fn early(&self) -> Dur {
                 Dur::ZERO $(+ self.$name.as_ref().map_or(Dur::ZERO, Work::early))*
@@ -91,6 +91,7 @@ impairments! {
     "Headers that the link rewrites: ECN field and code point." remark: RemarkSpec;
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     "Longest packet that passes the link; longer ones vanish. Absent: any." black_hole: BlackHole;
+    "NAT or stateful firewall: one timeout for the mappings of its flows, or a table of parameters." nat: NatSpec;
     delays: profile jitter slot reorder
 }
 
@@ -99,6 +100,8 @@ mod chance;
 pub use corrupt::CorruptParams;
 pub use jitter::{Distribution, JitterParams};
 pub use loss::{FourStatesSpec, GilbertElliottSpec, LossModels};
+pub(crate) use nat::{Guard, Header};
+pub use nat::{NatInside, NatParams};
 pub use profile::{Interpolation, ProfileParams};
 pub use remark::RemarkEcn;
 
@@ -130,9 +133,9 @@ pub trait Work {
     fn apply(&mut self, draws: Draws, sent: Time, outcome: &mut Outcome) {
         let _ = (draws, sent, outcome);
     }
-    /// Extra delay of a packet that could arrive at `now`, and whose transmission ended at `sent`. Called once per packet.
-    fn extra(&mut self, now: Time, sent: Time) -> Dur {
-        let _ = (now, sent);
+    /// Extra delay of a packet. Called once per packet.
+    fn extra(&mut self, packet: Arrival) -> Dur {
+        let _ = packet;
         Dur::ZERO
     }
     /// Part of the propagation delay that [`Self::extra`] adds instead.
@@ -181,6 +184,17 @@ impl At<'_> {
     }
 }
 
+/// A packet at the end of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When it could arrive.
+    pub at: Time,
+    /// When its transmission ended.
+    pub sent: Time,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
 /// Two random numbers from 0 to 1, drawn for each packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws {
@@ -218,6 +232,8 @@ pub struct Impair {
     working: Working,
     /// The port of the other direction, if its queue rewrites the windows of acknowledgements that cross this link.
     pub(crate) clamped_by: Option<PortId>,
+    /// The NAT that packets of this direction pass.
+    pub(crate) guard: Option<Guard>,
     rng: Stream,
     /// Delay of the ring: that of the link without what impairments add instead.
     ring: Dur,
@@ -236,7 +252,7 @@ impl Impair {
         let reorder_buffer = what.delays().then(ReorderBuffer::default);
         let working = Working::new(what, &at);
         let ring = delay.saturating_sub(working.early());
-        Self { working, clamped_by: None, rng: at.stream("impair"), ring, reorder_buffer }
+        Self { working, clamped_by: None, guard: None, rng: at.stream("impair"), ring, reorder_buffer }
     }
 
     /// Draws from other random streams from now on.
@@ -269,16 +285,21 @@ impl Impair {
         outcome
     }
 
-    /// Arrival time of a packet that would arrive at `now` by the propagation delay alone.
-    pub fn arrival(&mut self, now: Time) -> Time {
-        now + self.working.extra(now, self.sent(now))
+    /// Arrival time of a packet of `len` bytes that would arrive at `now` by the propagation delay alone.
+    pub fn arrival(&mut self, now: Time, len: u32) -> Time {
+        now + self.working.extra(Arrival { at: now, sent: self.sent(now), len })
     }
 
     /// [`Self::arrival`] with the reorder buffer; `None` if the link has none.
-    pub(crate) fn late_arrival(&mut self, now: Time) -> Option<(&mut ReorderBuffer, Time)> {
+    pub(crate) fn late_arrival(&mut self, now: Time, len: u32) -> Option<(&mut ReorderBuffer, Time)> {
         let sent = self.sent(now);
         let buffer = self.reorder_buffer.as_mut()?;
-        Some((buffer, now + self.working.extra(now, sent)))
+        Some((buffer, now + self.working.extra(Arrival { at: now, sent, len })))
+    }
+
+    /// True if the NAT of the link, if it has one, lets the packet pass.
+    pub(crate) fn nat_passes(&mut self, packet: &Packet, header: Header, now: Time) -> bool {
+        self.working.nat.as_mut().is_none_or(|nat| nat.passes(packet, header, now))
     }
 
     /// Part of the propagation delay that [`Self::arrival`] adds instead.

@@ -1,6 +1,8 @@
 //! Impairments as netem has them: what its tables, chains and counters say.
 
 use super::*;
+use crate::ids::FlowId;
+use crate::packet::{PacketRef, Proto};
 
 fn impair(what: Impairments) -> Impair {
     Impair::idle(&what, Dur::from_ms(10), 5, "x")
@@ -23,7 +25,7 @@ fn delays(jitter: JitterParams, n: u64) -> Vec<f64> {
     let what = Impairments { jitter: Some(JitterSpec(jitter)), ..Impairments::default() };
     let mut i = impair(what);
     let base = Time::ZERO + Dur::from_ms(10).saturating_sub(i.early());
-    (0..n).map(|_| i.arrival(base).as_secs_f64() * 1e3 - 10.0).collect()
+    (0..n).map(|_| i.arrival(base, 1000).as_secs_f64() * 1e3 - 10.0).collect()
 }
 
 fn quantile(x: &[f64], u: f64) -> f64 {
@@ -110,7 +112,7 @@ fn a_gap_lets_every_nth_packet_ahead() {
     let of = |share, gap, ahead| {
         let reorder = Some(ReorderSpec { share, delay: Dur::from_ms(5), ahead, gap, correlation: 0.0 });
         let mut i = impair(Impairments { reorder, ..Impairments::default() });
-        (0..10_000).map(|_| i.arrival(Time::ZERO) > Time::ZERO).collect::<Vec<bool>>()
+        (0..10_000).map(|_| i.arrival(Time::ZERO, 1000) > Time::ZERO).collect::<Vec<bool>>()
     };
     assert_eq!(of(1.0, 5, true)[..10], [true, true, true, true, false, true, true, true, true, false]);
     assert!(of(0.0, 5, true).iter().all(|late| *late));
@@ -130,15 +132,128 @@ fn corrupted_packets_are_lost() {
 /// Nothing arrives between slots, and no more in one than it takes.
 #[test]
 fn packets_arrive_in_slots() {
-    let slot = Some(SlotSpec { min: Dur::from_ms(4), max: None, packets: Some(3) });
+    let slot = Some(SlotSpec { min: Dur::from_ms(4), packets: Some(3), ..SlotSpec::default() });
     let mut i = impair(Impairments { slot, ..Impairments::default() });
     // Ten packets a millisecond apart from 1 ms on: the first finds no slot, so that one begins 4 ms later.
-    let ms: Vec<u64> = (1..=10).map(|t| i.arrival(Time::ZERO + Dur::from_ms(t)).as_ps() / 1_000_000_000).collect();
+    let ms: Vec<u64> = (1..=10).map(|t| i.arrival(Time::ZERO + Dur::from_ms(t), 1000).as_ps() / 1_000_000_000).collect();
     assert_eq!(ms, [5, 5, 5, 9, 9, 9, 13, 13, 13, 17]);
     // After a pause the next packet waits for a whole slot again.
-    assert_eq!(i.arrival(Time::ZERO + Dur::from_ms(100)), Time::ZERO + Dur::from_ms(104));
-    let what = SlotSpec { min: Dur::from_ms(4), max: Some(Dur::from_ms(2)), packets: None };
+    assert_eq!(i.arrival(Time::ZERO + Dur::from_ms(100), 1000), Time::ZERO + Dur::from_ms(104));
+    // One packet a slot: one that comes after its slot was taken, but before the next, waits for that one (get_slot_next when a slot is full).
+    let mut i = slots(SlotSpec { min: Dur::from_ms(4), packets: Some(1), ..SlotSpec::default() });
+    let ms: Vec<u64> = [1, 7, 8].iter().map(|&t| i.arrival(Time::ZERO + Dur::from_ms(t), 1000).as_ps() / 1_000_000_000).collect();
+    assert_eq!(ms, [5, 9, 13]);
+    let what = SlotSpec { min: Dur::from_ms(4), max: Some(Dur::from_ms(2)), ..SlotSpec::default() };
     assert_eq!(what.check(Dur::ZERO).unwrap().key, "slot");
+}
+
+fn slots(slot: SlotSpec) -> Impair {
+    impair(Impairments { slot: Some(slot), ..Impairments::default() })
+}
+
+/// netem_dequeue: a packet leaves in a slot that has bytes left, however few, and the next slot begins when they are used up.
+#[test]
+fn slots_are_full_by_their_bytes() {
+    for (len, bytes, packets, per_slot) in [
+        (1000, 3000, None, 3),
+        (1400, 3000, None, 3),
+        (1400, 2800, None, 2),
+        (1400, 1, None, 1),
+        (1000, 3000, Some(2), 2),
+        (1000, 1500, Some(9), 2),
+    ] {
+        let mut i = slots(SlotSpec { min: Dur::from_ms(4), bytes: Some(fairlane_units::Bytes(bytes)), packets, ..SlotSpec::default() });
+        let times: Vec<Time> = (0..12).map(|_| i.arrival(Time::ZERO + Dur::from_ms(1), len)).collect();
+        let want: Vec<Time> = (0..12).map(|n| Time::ZERO + Dur::from_ms(5 + 4 * (n / per_slot))).collect();
+        assert_eq!(times, want, "{len} {bytes} {packets:?}");
+    }
+}
+
+/// tabledist: the time between slots is `delay`, varied by `jitter` times the numbers of a distribution.
+#[test]
+fn slots_follow_their_distribution() {
+    let waits = |distribution, jitter| {
+        let what = SlotSpec { delay: Some(Dur::from_ms(10)), jitter, distribution, packets: Some(1), ..SlotSpec::default() };
+        let mut i = slots(what);
+        let times: Vec<f64> = (0..100_000).map(|_| i.arrival(Time::from_ps(1), 1000).as_secs_f64() * 1e3).collect();
+        times.windows(2).map(|w| w[1] - w[0]).collect::<Vec<f64>>()
+    };
+    let two = Dur::from_ms(2);
+    for (distribution, points) in [
+        (Distribution::Uniform, [(0.0, -1.0), (0.25, -0.5), (0.5, 0.0), (0.9, 0.8)]),
+        (Distribution::Normal, [(0.025, -1.96), (0.25, -0.6745), (0.5, 0.0), (0.975, 1.96)]),
+        (Distribution::Pareto, [(0.0, -2.0 / 3.0), (0.5, -0.3201), (0.9, 0.8726), (0.999, 4.0)]),
+    ] {
+        let x = waits(distribution, two);
+        for (u, want) in points {
+            assert!((quantile(&x, u) - 10.0 - 2.0 * want).abs() < 0.08, "{distribution:?} {u}: {} {want}", quantile(&x, u));
+        }
+    }
+    assert!(waits(Distribution::Normal, Dur::ZERO).iter().all(|w| (w - 10.0).abs() < 1e-6));
+    // Where the draw is below zero the slot begins at once.
+    assert_eq!(quantile(&waits(Distribution::Normal, Dur::from_ms(30)), 0.2), 0.0);
+    let twice = SlotSpec { min: two, delay: Some(two), ..SlotSpec::default() };
+    let alone = SlotSpec { min: two, jitter: two, ..SlotSpec::default() };
+    let none = SlotSpec { min: two, bytes: Some(fairlane_units::Bytes(0)), ..SlotSpec::default() };
+    assert!([twice, alone, none].iter().all(|s| s.check(Dur::ZERO).unwrap().key == "slot"));
+}
+
+fn packet(proto: Proto) -> Packet {
+    let (id, flow) = (PacketRef(0), FlowId(3));
+    let (len, hop, at, class, ecn) = (1000, 0, Time::ZERO, Class(0), Ecn::NotEct);
+    Packet { id, len, flow, hop, at, class, ecn, proto, data: true, back: false, conn: 0 }
+}
+
+/// Packets of a NAT as (seconds, from inside): those that pass.
+fn mapped(what: NatParams, packet: Packet, headers: &[(u64, bool, &str)]) -> String {
+    let at = At { seed: 1, name: "x", delay: Dur::ZERO };
+    let mut nat = NatSpec(what).begin(&at).unwrap();
+    let pass = |&(t, outward, flags): &(u64, bool, &str)| {
+        let header = Header { outward, begins: flags == "S", ends: flags == "F" || flags == "R" };
+        if nat.passes(&packet, header, Time::ZERO + Dur::from_secs(t)) { '+' } else { '-' }
+    };
+    headers.iter().map(pass).collect()
+}
+
+/// RFC 4787 REQ-5: a mapping of UDP is there after 300 s without a packet, and gone after 301; packets from inside make it again (REQ-6).
+#[test]
+fn mappings_of_udp_expire() {
+    let udp = packet(Proto::Udp);
+    let of = |what, packets: &[(u64, bool, &str)]| mapped(what, udp, packets);
+    let all = NatParams::default();
+    assert_eq!(
+        of(
+            all,
+            &[(0, true, ""), (300, false, ""), (600, false, ""), (901, false, ""), (902, false, ""), (903, true, ""), (904, false, "")]
+        ),
+        "+++--++"
+    );
+    // Without refreshment from outside the time counts from the last packet from inside.
+    let strict = NatParams { inbound_refresh: false, ..all };
+    assert_eq!(of(strict, &[(0, true, ""), (300, false, ""), (301, false, ""), (302, true, ""), (602, false, "")]), "++-++");
+    // A flow that begins outside passes unless that is forbidden.
+    assert_eq!(of(all, &[(0, false, ""), (10, true, ""), (400, false, "")]), "++-");
+    assert_eq!(of(NatParams { open: false, ..all }, &[(0, false, ""), (1, true, ""), (2, false, "")]), "-++");
+    assert_eq!(of(NatParams { timeout: Some(Dur::from_secs(30)), ..all }, &[(0, true, ""), (30, false, ""), (61, false, "")]), "++-");
+}
+
+/// RFC 5382 REQ-5: 4 minutes while a connection opens or closes, 2 hours and 4 minutes while it is established.
+#[test]
+fn mappings_of_tcp_follow_the_connection() {
+    let tcp = packet(Proto::Tcp);
+    let of = |packets: &[(u64, bool, &str)]| mapped(NatParams::default(), tcp, packets);
+    assert_eq!(of(&[(0, true, "S"), (240, false, "S"), (481, false, "S")]), "++-", "opening");
+    let open = [(0, true, "S"), (0, false, "S"), (1, true, "")];
+    assert_eq!(of(&[&open[..], &[(7441, false, ""), (14_882, false, "")]].concat()), "++++-", "established");
+    assert_eq!(of(&[&open[..], &[(2, true, "F"), (242, false, ""), (483, false, "")]].concat()), "+++++-", "closing");
+    // The next connection of the flow has a mapping of its own.
+    let next = Packet { conn: tcp.conn + 1, ..tcp };
+    let mut nat = NatSpec(NatParams { open: false, ..NatParams::default() }).begin(&At { seed: 1, name: "x", delay: Dur::ZERO }).unwrap();
+    let header = |outward| Header { outward, begins: false, ends: false };
+    assert!(nat.passes(&tcp, header(true), Time::ZERO) && nat.passes(&tcp, header(false), Time::ZERO));
+    assert!(!nat.passes(&next, header(false), Time::ZERO));
+    let zero = NatSpec(NatParams { tcp: Dur::ZERO, ..NatParams::default() });
+    assert_eq!(zero.check(Dur::ZERO).unwrap().key, "nat");
 }
 
 /// The ECN field and the code point as a link changes them.

@@ -3,7 +3,7 @@
 //! The rate is a schedule of the link (`profile.rs` of this crate). A packet whose transmission ends at t takes the delay that the profile has at t, and is
 //! lost with the probability at t. The ring of the link has the least delay; the rest is added here, as for jitter.
 
-use super::{At, Draws, Finding, Impairment, Outcome, Work};
+use super::{Arrival, At, Draws, Finding, Impairment, Outcome, Work};
 use crate::profile::{Mode, Profile, ProfileRate, Value};
 use crate::schedule::Schedule;
 use fairlane_engine::Stream;
@@ -166,15 +166,15 @@ impl Work for Following {
         }
     }
 
-    fn extra(&mut self, now: Time, sent: Time) -> Dur {
+    fn extra(&mut self, p: Arrival) -> Dur {
         if !self.delays {
             return Dur::ZERO;
         }
-        let mut at = now + Dur::from_ps(self.profile.at(Value::Delay, sent, self.mode) - self.least);
+        let mut at = p.at + Dur::from_ps(self.profile.at(Value::Delay, p.sent, self.mode) - self.least);
         if self.keep_order {
             at = at.max(self.last);
             self.last = at;
         }
-        at - now
+        at - p.at
     }
 }

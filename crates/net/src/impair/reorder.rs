@@ -3,9 +3,9 @@
 //! netem's `reorder` (tc-netem(8)) is the opposite: all packets are delayed but the given share, which overtakes them. `ahead` does that.
 
 use super::chance::Chance;
-use super::{At, Finding, Impairment, Work, plain};
+use super::{Arrival, At, Finding, Impairment, Work, plain};
 use fairlane_engine::Stream;
-use fairlane_units::{Dur, Time};
+use fairlane_units::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ impl Work for Reordering {
         self.stream.fork(number);
     }
 
-    fn extra(&mut self, _: Time, _: Time) -> Dur {
+    fn extra(&mut self, _: Arrival) -> Dur {
         let fresh = self.stream.uniform();
         let single = self.since + 1 >= self.what.gap && self.chance.next(fresh) < self.what.share;
         self.since = if single { 0 } else { self.since.saturating_add(1) };

@@ -95,7 +95,7 @@ fn models_do_not_share_their_luck() {
     let (mut a, mut b) = (impair(plain), impair(more));
     for _ in 0..10_000 {
         let (x, y) = (a.outcome(Time::ZERO, Outcome::default()), b.outcome(Time::ZERO, Outcome::default()));
-        b.arrival(Time::ZERO);
+        b.arrival(Time::ZERO, 1000);
         assert_eq!(x.twice, y.twice);
         assert!(!x.lost || y.lost);
     }
@@ -135,7 +135,7 @@ fn arrivals(jitter: JitterSpec, delay: Dur, n: u64) -> Vec<f64> {
     let mut i = Impair::idle(&what, delay, 3, "x");
     // As in a port, the delay of the ring is shorter by `early`.
     let base = delay.saturating_sub(i.early());
-    (0..n).map(|_| i.arrival(Time::ZERO + base).as_secs_f64() * 1e3).collect()
+    (0..n).map(|_| i.arrival(Time::ZERO + base, 1000).as_secs_f64() * 1e3).collect()
 }
 
 fn moments(x: &[f64]) -> (f64, f64) {

@@ -3,7 +3,7 @@
 use super::Path;
 use crate::hop::NOWHERE;
 use crate::ids::PortId;
-use crate::impair::Outcome;
+use crate::impair::{Guard, Header, Outcome};
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::packet::{Packet, Proto, flag};
@@ -34,8 +34,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let Some(imp) = port.impair_mut() else { return NOWHERE };
         let Outcome { lost, twice, ecn, class, .. } = imp.outcome(now, Outcome::of(pkt));
-        let clamped_by = imp.clamped_by;
-        if lost {
+        let (clamped_by, guard) = (imp.clamped_by, imp.guard);
+        if lost || guard.is_some_and(|g| !self.passes_nat(g, pkt, now)) {
             self.drop_packet(i, *pkt, DropReason::Link, now, obs);
             return NOWHERE;
         }
@@ -72,7 +72,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Forwards a packet that was not lost, or holds it in the reorder buffer of the link.
     fn leave<O: Observer>(&mut self, i: u32, pkt: &mut Packet, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        if let Some((buffer, at)) = port.impair_mut().and_then(|imp| imp.late_arrival(now)) {
+        if let Some((buffer, at)) = port.impair_mut().and_then(|imp| imp.late_arrival(now, pkt.len)) {
             let number = buffer.number();
             // A packet that arrives at the instant of earlier ones comes after them.
             if at > now || buffer.is_due(now) {
@@ -102,6 +102,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         *pkt = held;
         port.counters.reordered += u64::from(buffer.arrived(pkt, number));
         Some(self.forward_any(i, pkt, now, obs))
+    }
+
+    /// True if the NAT behind which the link is lets a packet pass.
+    fn passes_nat(&mut self, guard: Guard, pkt: &Packet, now: Time) -> bool {
+        let seg = self.arena.get(pkt.id);
+        let header = Header { outward: guard.outward, begins: seg.has(flag::SYN), ends: seg.has(flag::FIN) || seg.has(flag::RST) };
+        let PortId(at) = guard.port;
+        self.ports[at as usize].impair_mut().is_none_or(|imp| imp.nat_passes(pkt, header, now))
     }
 
     /// Lowers the window of an acknowledgement to the clamp that the queue of port `by` sets for its flow. A closed window stays closed;

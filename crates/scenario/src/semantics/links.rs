@@ -81,6 +81,10 @@ impl Semantics<'_> {
             }
             let base = made.map_or_else(Arc::default, |m| m.pipe.clone());
             let pipe = spec.pipe().over(&base);
+            if pipe.reverse.as_ref().is_some_and(|r| r.impairments.nat.is_some()) {
+                let message = format!("the NAT of link `{name}` is that of both directions");
+                self.fail(Code::WireUnfit, &["links", name, "reverse", "nat"], message, "write `nat` at the link, and which end is inside");
+            }
             let back = pipe.reverse.as_ref().and_then(|r| r.queue.as_ref());
             for (queue, at) in [(pipe.forward.queue.as_ref(), "queue"), (back, "reverse")] {
                 if queue.is_some_and(|q| !q.reads()) {

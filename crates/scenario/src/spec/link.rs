@@ -276,7 +276,12 @@ impl Pipe {
         let plain = Direction { impairments: Impairments::plain(), ..Direction::default() };
         let mut forward = self.forward.over(&plain).filled();
         forward.queue.get_or_insert_with(|| QueueTable::from(&QueueSpec::default()));
-        let reverse = self.reverse.as_ref().map(|r| r.over(&forward).filled());
+        let reverse = self.reverse.as_ref().map(|r| {
+            let mut back = r.over(&forward).filled();
+            // It is that of both directions, and written once.
+            back.impairments.nat = None;
+            back
+        });
         Self { forward, reverse }
     }
     /// Copy with this queue, unless it has one.
