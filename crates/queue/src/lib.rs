@@ -46,6 +46,8 @@ pub use sched::fq_law::{FqFlows, FqScheduler};
 pub use sched::fq_pie::FqPieParams;
 pub use sched::hfsc::{Hfsc, HfscClassParams, HfscParams, ServiceCurve};
 pub use sched::htb::{Htb, HtbClassParams, HtbParams};
+pub use sched::link_layer::{LinkLayer, LinkLayerKind};
+pub use sched::mark::policer::{Policer, PolicerParams};
 pub use sched::mark::srtcm::{Srtcm, SrtcmParams};
 pub use sched::mark::trtcm::{Trtcm, TrtcmParams};
 pub use sched::mark::{Colour, Marker, Meter, MeterMode, MeterPer};

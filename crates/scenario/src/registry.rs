@@ -54,6 +54,7 @@ queues! {
         "hfsc" ["HFSC", "sch_hfsc"] => Hfsc: q::HfscParams<QueueSpec>;
         "srtcm" ["srTCM"] => Srtcm: q::SrtcmParams<QueueSpec>;
         "trtcm" ["trTCM"] => Trtcm: q::TrtcmParams<QueueSpec>;
+        "policer" ["police", "act_police"] => Policer: q::PolicerParams<QueueSpec>;
     }
     plugin PluginParams;
 }

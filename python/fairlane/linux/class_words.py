@@ -13,7 +13,7 @@ from . import quantities as q
 from . import tc_units as u
 from .disciplines import Place
 from .shapers import DIRECT
-from .words import heard
+from .words import framed, heard
 
 if TYPE_CHECKING:
     from .tc_text import Command
@@ -97,6 +97,7 @@ def _htb_class(c: Command, place: Place) -> dict[str, Any]:
     if v.get("prio", 0) > MOST_PRIORITY:
         place.note(f"htb: prio {v['prio']} is {MOST_PRIORITY}, the lowest")
         v["prio"] = MOST_PRIORITY
+    framed(v, place.header())
     for key in ("quantum", "burst", "cburst"):
         if v.get(key) == "0B":
             del v[key]

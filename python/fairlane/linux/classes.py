@@ -7,6 +7,7 @@ from typing import Any
 from . import quantities as q
 from .plan import FULL_PACKET, Plan, Table, named
 from .trees import filters, patterns
+from .words import link_layer
 
 MOST_BANDS = 16
 """Bands of tc-prio(8) and tc-ets(8); priorities of a priomap."""
@@ -82,7 +83,7 @@ def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
     peak = t["peakrate"]
     words = () if peak is None else ("peakrate", q.rate(q.number(peak, "bit/s")), "mtu", q.size(t["mtu"]))
     plan.page("tbf")
-    plan.qdisc(parent, handle, "tbf rate", q.rate(rate), "burst", burst, "limit", limit, *words)
+    plan.qdisc(parent, handle, "tbf rate", q.rate(rate), "burst", burst, "limit", limit, *words, *link_layer(t))
     plan.queue(f"parent {handle}1", t["queue"])
     plan.note("tbf's own limit is that of a bfifo, which the inner queue replaces (tc-tbf(8))")
     t.settled("mtu")

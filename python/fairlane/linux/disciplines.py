@@ -31,11 +31,15 @@ class Place:
         if text not in self.notes:
             self.notes.append(text)
 
+    def header(self) -> int:
+        """Returns the bytes in front of the IP packet that Linux counts."""
+        return self.stab + ETHERNET_HEADER
+
     def counts_bytes(self) -> None:
         """Notes that bytes include the link layer's header."""
-        if self.stab + ETHERNET_HEADER:
+        if self.header():
             self.note(
-                f"Linux counts {self.stab + ETHERNET_HEADER} bytes of the link layer in each packet unless a size table (stab) takes them "
+                f"Linux counts {self.header()} bytes of the link layer in each packet unless a size table (stab) takes them "
                 "off; here bytes and rates are those of IP packets"
             )
 

@@ -37,13 +37,15 @@ def directions(text: str, file: str = "<tc>") -> tuple[dict[str, Direction], dic
     redirected = {d.redirects for d in found.values() if d.redirects}
     try:
         for device in found.values():
+            if device.policers("in") and not device.redirects:
+                into[device.name] = Builder(device, read).arriving()
             if device.redirects:
                 target = found.get(device.redirects, Device(device.redirects))
                 into[device.name] = Builder(target, read).direction()
             if device.name not in redirected and "root" in device.qdiscs and not _plain(device):
                 out[device.name] = Builder(device, read).direction()
-            elif device.name not in redirected and device.redirects:
-                out[device.name] = Direction(dict(LEAF))
+            elif device.name not in redirected and (device.redirects or device.policers("in") or device.policers("out")):
+                out[device.name] = Builder(device, read).direction() if "root" not in device.qdiscs else Direction(dict(LEAF))
     except TcError as e:
         raise e if e.line == 0 or not file else TcError(e.word, e.message, e.help, e.line, file) from None
     if not out:
@@ -67,13 +69,11 @@ def scenario(text: str, file: str = "<tc>", *, rate: str = DEVICE_RATE) -> Impor
     assumed = []
     for name, sends in out.items():
         arrives = into.get(name)
-        links[name] = {"from": "host", "to": f"net-{name}" if len(out) > 1 else "net", **_settings(sends, rate)}
-        links[name]["reverse"] = _settings(arrives or Direction(dict(LEAF)), rate)
+        links[name] = {"from": "host", "to": f"net-{name}" if len(out) > 1 else "net", **settings(sends, rate)}
+        links[name]["reverse"] = settings(arrives or Direction(dict(LEAF)), rate)
         if arrives is None or arrives.rate is None:
             links[name]["reverse"]["rate"] = rate
-        neutral = {"jitter": "0s", "loss": 0.0, "duplicate": 0.0, "reorder": {"share": 0.0, "delay": "0s"}}
-        neutral |= {"corrupt": 0.0, "slot": {"min": "0s"}}
-        links[name]["reverse"] |= {k: v for k, v in neutral.items() if k in links[name] and k not in links[name]["reverse"]}
+        links[name]["reverse"] = plain_where(links[name], links[name]["reverse"])
         if sends.rate is None:
             assumed.append(name)
         notes += [*sends.notes, *sends.line.notes, *(arrives.notes + arrives.line.notes if arrives else [])]
@@ -81,13 +81,26 @@ def scenario(text: str, file: str = "<tc>", *, rate: str = DEVICE_RATE) -> Impor
         notes.append(f"tc does not say the rate of {', '.join(assumed)}: {rate} is taken (--rate)")
     ends = [x["to"] for x in links.values()]
     start = ends[1] if len(ends) > 1 else "host"
+    return Imported(tree_of(links, start, ends[0]), list(dict.fromkeys(notes)))
+
+
+_PLAIN = {"jitter": "0s", "loss": 0.0, "duplicate": 0.0, "reorder": {"share": 0.0, "delay": "0s"}, "corrupt": 0.0, "slot": {"min": "0s"}}
+
+
+def plain_where(forward: dict[str, Any], back: dict[str, Any]) -> dict[str, Any]:
+    """Returns the settings of the other direction without the impairments that it would take from the first."""
+    return back | {k: v for k, v in _PLAIN.items() if k in forward and k not in back}
+
+
+def tree_of(links: dict[str, Any], start: str, end: str) -> dict[str, Any]:
+    """Returns a scenario of links with a transfer over them."""
     tree = {"name": "imported from tc", "duration": DURATION, "warmup": "5s", "links": links}
-    tree["flows"] = {"transfer": {"from": start, "to": ends[0], **_FLOW}}
-    return Imported(tree, list(dict.fromkeys(notes)))
+    return tree | {"flows": {"transfer": {"from": start, "to": end, **_FLOW}}}
 
 
-def _settings(d: Direction, rate: str) -> dict[str, Any]:
+def settings(d: Direction, rate: str) -> dict[str, Any]:
+    """Returns the settings of one direction of a link."""
     return {"rate": d.rate or rate, **d.line.settings(), "queue": d.queue}
 
 
-__all__ = ["DEVICE_RATE", "Imported", "directions", "scenario"]
+__all__ = ["DEVICE_RATE", "Imported", "directions", "scenario", "settings", "tree_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import classes, laws, schedulers, shapers
+from . import classes, laws, police, schedulers, shapers
 from .plan import Plan, Table, named
 
 Writer = Callable[[Plan, str, str, Table], None]
@@ -25,6 +25,7 @@ WRITERS: dict[str, Writer] = {
     "prio": classes.prio,
     "wrr": classes.wrr,
     "tbf": classes.tbf,
+    "policer": police.policer,
     "htb": shapers.htb,
     "hfsc": shapers.hfsc,
     "choke": laws.choke,
@@ -47,12 +48,13 @@ ABSENT = {
     "afd": "the nearest are sfq with red inside (tc-sfq(8), redflowlimit) and fq_codel",
     "green": "the nearest is red",
     "cobalt": "it is part of cake: `cake unlimited besteffort flowblind` is the nearest",
+    "docsis_pie": "the nearest is pie below tbf (or cake, which shapes as well)",
     "pi2": "it is the classic queue of dualpi2",
     "rr": "the nearest are ets with equal quanta and drr, whose turns are bytes",
     "fq": "tc's fq is another thing, a pacing scheduler for end hosts; the nearest is sfq",
     "wfq": "the nearest are ets and drr, whose shares are quanta",
-    "srtcm": "the nearest is tc-police(8), a single bucket without colours",
-    "trtcm": "the nearest are two tc-police(8) in a row, without colours",
+    "srtcm": "the nearest is `policer`, a single bucket without colours (tc-police(8))",
+    "trtcm": "the nearest are two of `policer` in a row, without colours (tc-police(8))",
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
 }
 """Queues that Linux does not have: the reason, and the closest one."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import quantities as q
 from .plan import FULL_PACKET
 from .trees import filters, patterns
+from .words import link_layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ def htb(plan: Plan, parent: str, handle: str, t: Table) -> None:
         most = bps if ceil is None else q.number(ceil, "bit/s")
         sizes = ["burst", q.size(c["burst"]), "cburst", q.size(c["cburst"])]
         own = ["prio", c["prio"], *(["quantum", q.size(c["quantum"])] if c["quantum"] is not None else [])] if leaf else []
-        return ["htb rate", q.rate(bps), "ceil", q.rate(most), *sizes, *own]
+        return ["htb rate", q.rate(bps), "ceil", q.rate(most), *sizes, *own, *link_layer(c)]
 
     direct = t["direct_limit"]
     limit = q.count(direct, FULL_PACKET)

@@ -212,8 +212,8 @@ class _Shell:
         for w in rest:
             if w == "dev":
                 made.dev = next(rest, "")
-            elif w in ("root", "ingress", "clsact") and not made.kind and not made.parent:
-                made.parent = "root" if w == "root" else "ingress"
+            elif w in ("root", "ingress", "clsact", "egress") and not made.kind and not made.parent:
+                made.parent = w if w in ("root", "egress") else "ingress"
                 made.kind = "" if w == "root" else w
             elif w in ("parent", "classid") and what == "class":
                 made.parent, made.handle = (next(rest, ""), made.handle) if w == "parent" else (made.parent, next(rest, ""))

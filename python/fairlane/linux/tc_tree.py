@@ -12,9 +12,10 @@ from . import tc_units as u
 from .class_words import TREES, Tree
 from .disciplines import ABSENT, DEVICE_QUEUE, READERS, Place, common, queue_of
 from .netem_words import Line, netem
+from .police import before, read, side
 from .tc_text import UNKNOWN, Command, Text
 from .trees import matches_of
-from .words import heard
+from .words import framed, heard
 
 DEEPEST = 16
 Queue = dict[str, Any]
@@ -51,6 +52,11 @@ class Device:
     filters: list[Command] = field(default_factory=list)
     redirects: str = ""
     """Device that arriving packets pass."""
+
+    def policers(self, where: str, major: int = 0) -> list[Command]:
+        """Returns the filters with a policer: of packets that arrive (`in`) or leave (`out`), or below a discipline."""
+        found = [c for c in self.filters if "police" in c.words and side(c) == where and (where or number(c.parent)[0] == major)]
+        return sorted(found, key=lambda c: c.pref)
 
 
 @dataclass
@@ -104,10 +110,20 @@ class Builder:
         """Returns the queue before the link, the link's rate, and its delay line."""
         root = self.device.qdiscs.get("root")
         if root is None:
-            return Direction(dict(LEAF))
+            return Direction(before(dict(LEAF), self.policers("out")), notes=self.place.notes)
         self._sizes(root)
-        queue = self.queue(root, 0)
+        queue = before(self.queue(root, 0), self.policers("out"))
         return Direction(queue, self.rate, self.line, self.place.notes)
+
+    def policers(self, where: str, major: int = 0) -> list[dict[str, Any]]:
+        """Returns the policers of packets."""
+        found = [read(c, self.place, self.text) for c in self.device.policers(where, major)]
+        return [made for made in found if made is not None]
+
+    def arriving(self) -> Direction:
+        """Returns what arrives at the device, where only policers are."""
+        queue = before(dict(LEAF), self.policers("in"))
+        return Direction(queue, notes=self.place.notes)
 
     def _sizes(self, root: Command) -> None:
         if "overhead" in root.stab[:-1]:
@@ -124,7 +140,7 @@ class Builder:
             if depth > DEEPEST:
                 raise u.TcError(c.kind, f"disciplines are nested more than {DEEPEST} deep", "use fewer")
             if c.kind in CLASSFUL:
-                return CLASSFUL[c.kind](self, c, depth)
+                return before(CLASSFUL[c.kind](self, c, depth), self.policers("", number(c.handle)[0]))
             if c.kind in READERS:
                 made = queue_of(c.kind, c.words, self.place)
                 self.hash_filter(c, made)
@@ -157,9 +173,9 @@ class Builder:
         """Returns the packets of each class by the filters of a discipline."""
         out: dict[tuple[int, int], list[str]] = {}
         for c in sorted((f for f in self.device.filters if number(f.parent)[0] == number(handle)[0]), key=lambda f: f.pref):
-            if c.kind == "flow":
-                continue
             target = next((c.words[i + 1] for i, w in enumerate(c.words[:-1]) if w in ("flowid", "classid")), "")
+            if c.kind == "flow" or ("police" in c.words and not target):
+                continue
             found, why = matches_of(c.kind, c.words, c.handle, c.protocol, self.text.marks)
             if found and target:
                 out.setdefault(number(target), []).append(found)
@@ -331,6 +347,7 @@ def _tbf(b: Builder, c: Command, depth: int) -> Queue:
     v = said.values
     if "rate" not in v or "burst" not in v:
         raise u.TcError("tbf", "tbf needs rate and burst", "write for instance tbf rate 10mbit burst 15k latency 50ms")
+    framed(v, b.place.header())
     b.place.counts_bytes()
     span = said.extra.get("_latency")
     limit = v.pop("limit", None)

@@ -61,7 +61,8 @@ def matches_of(kind: str, words: list[str], handle: str, protocol: str, marks: d
             return (name, "") if name else ("", ": only TCP and UDP are")
         if field[:2] in (["ip", "dsfield"], ["ip", "tos"], ["ip", "precedence"]) and len(field) == 4:
             return _tos(field[2], field[3]), ""
-        if field[:2] == ["u32", "0"] and field[2:3] == ["0"]:
+        everywhere = field[:2] in (["ip", "src"], ["ip", "dst"]) and field[2:3] == ["0.0.0.0/0"]
+        if everywhere or (field[:2] == ["u32", "0"] and field[2:3] == ["0"]):
             return "any", ""
     if kind == "basic" and "match" not in words:
         return "any", ""

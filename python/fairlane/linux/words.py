@@ -162,6 +162,22 @@ _CAKE = (
     absent("fwmark", "there are no firewall marks here"),
 )  # fmt: skip
 
+_LINK_LAYERS = {"ethernet": "ethernet", "atm": "atm", "adsl": "atm"}
+
+
+def _link_layer(text: str) -> str:
+    found = _LINK_LAYERS.get(text)
+    if found is None:
+        raise u.TcError(text, f"{short(text)} is no link layer of tc", f"write {', '.join(_LINK_LAYERS)}")
+    return found
+
+
+_LENGTH = Form(lambda x: f"{min(u.count(x, 'b'), 65535)}B")
+LINK_LAYER = (word("overhead", _LENGTH), word("mpu", _LENGTH), word("linklayer", Form(_link_layer)))
+"""Words for what a rate counts of a packet."""
+SLOWEST_MTU = 2040
+"""Longest packet in bytes that conforms unless `mtu` is given: the end of the kernel's rate table."""
+
 WORDS: dict[str, tuple[Word, ...]] = {
     "pfifo": (word("limit", PACKETS),),
     "bfifo": (word("limit", SIZE),),
@@ -201,16 +217,18 @@ WORDS: dict[str, tuple[Word, ...]] = {
     "htb class": (
         word("rate", RATE), word("ceil", RATE), word("burst", SIZE, also=("buffer", "maxburst")),
         word("cburst", SIZE, also=("cbuffer", "cmaxburst")), word("prio", COUNT), word("quantum", SIZE),
-        absent("mtu", "packets have no greatest size", also=("minburst",)), absent("mpu", "packets have no least size"),
-        absent("overhead", "bytes of the link layer are not counted"), absent("linklayer", "cells are not counted"),
-        Word("level", IGNORED),
+        absent("mtu", "packets have no greatest size", also=("minburst",)), *LINK_LAYER, Word("level", IGNORED),
     ),
     "hfsc": (word("default", MINOR),),
     "tbf": (
         word("rate", RATE), word("burst", SIZE, also=("buffer", "maxburst")), word("limit", SIZE),
         word("latency", TIME, "_latency", also=("lat",)),
-        word("peakrate", RATE), word("mtu", SIZE, also=("minburst",)), absent("mpu", "packets have no least size"),
-        absent("overhead", "bytes of the link layer are not counted"), absent("linklayer", "cells are not counted"),
+        word("peakrate", RATE), word("mtu", SIZE, also=("minburst",)), *LINK_LAYER,
+    ),
+    "police": (
+        word("rate", RATE), word("burst", SIZE, also=("buffer", "maxburst")), word("peakrate", RATE),
+        word("mtu", SIZE, also=("minburst",)), *LINK_LAYER, absent("avrate", "the rate of an estimator is not measured"),
+        absent("pkts_rate", "packets are not counted"), absent("pkts_burst", "packets are not counted"),
     ),
 }  # fmt: skip
 """Words by discipline, in the order in which they are written."""
@@ -224,6 +242,21 @@ def _gain(text: str) -> float:
     if not 0 <= found <= 256:
         raise u.TcError(text, f"{text[:40]} is no gain", "write for instance 0.16")
     return found
+
+
+def link_layer(t: Table | dict[str, Any]) -> list[object]:
+    """Returns the words for what a rate counts, of parameters that are not the default."""
+    out: list[object] = []
+    for key in ("overhead", "mpu"):
+        out += [key, q.size(t[key])] if q.size(t[key]) else []
+    return [*out, "linklayer", t["linklayer"]] if t["linklayer"] != "ethernet" else out
+
+
+def framed(values: dict[str, Any], place_bytes: int) -> None:
+    """Adds the bytes that Linux counts in front of the IP packet to an overhead that was said; `place_bytes` is their number."""
+    if any(w.key in values for w in LINK_LAYER):
+        total = q.size(values.get("overhead", "0B")) + place_bytes
+        values["overhead"] = f"{max(0, total)}B"
 
 
 def written(kind: str, plan: Plan, t: Table, only: tuple[str, ...] = ()) -> list[object]:
@@ -305,4 +338,6 @@ def heard(kind: str, words: list[str]) -> Said:
     return said
 
 
-__all__ = ["ACK_FILTERS", "FULL", "PIE_SCALE", "WORDS", "Said", "Word", "find", "heard", "micro", "written"]
+__all__ = [
+    "ACK_FILTERS", "FULL", "PIE_SCALE", "SLOWEST_MTU", "WORDS", "Said", "Word", "find", "framed", "heard", "link_layer", "micro", "written",
+]  # fmt: skip

@@ -76,6 +76,7 @@ LEFT_OUT = {
     "hfsc": "it needs classes with service curves",
     "srtcm": "it needs a rate",
     "trtcm": "it needs rates",
+    "policer": "it needs a rate",
     "plugin": "it is a plug-in: give its parameters ranges",
 }
 """Queues that "all" leaves out, and why."""

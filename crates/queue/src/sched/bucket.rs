@@ -14,7 +14,7 @@ pub(crate) struct Bucket {
 
 /// The tokens that a packet of `len` bytes takes.
 #[inline]
-pub(crate) const fn tokens(len: u32) -> u128 {
+pub(crate) const fn tokens(len: u64) -> u128 {
     len as u128 * PER_BYTE as u128
 }
 

@@ -4,11 +4,12 @@ mod classes;
 
 use super::bank::{Bank, ClassSpec, nature_of_several};
 use super::check;
+use super::link_layer::LinkLayer;
 use super::tree::{DIRECT, Place, TreeClass, bank, check_tree, leaves, places};
 use crate::classify::Match;
 use crate::discipline::{Capabilities, Discipline, Problem};
 use crate::limit::{Admit, Limit};
-use classes::{Class, LEVELS, PRIORITIES, Tree};
+use classes::{Class, LEVELS, PRIORITIES, Shape, Tree};
 use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Len, Rate, Time};
 use std::collections::VecDeque;
@@ -61,6 +62,9 @@ fairlane_units::params! {
         /// Bytes of its turn among borrowers of one priority. Unset: from its rate, at least 1000 and at most 200000 bytes.
         #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
         pub quantum: Option<Bytes> = None,
+        /// What its rate and its ceil count for a packet.
+        #[serde(flatten)]
+        pub link_layer: LinkLayer,
     }
 }
 
@@ -114,7 +118,8 @@ impl<S: Discipline> HtbParams<S> {
         // Those without a parent are on the highest level, unless packets wait in them.
         let level = if place.leaf.is_some() { 0 } else { LEVELS - 1 - place.depth.min(LEVELS - 2) };
         let quantum = c.quantum(link, self.rate2quantum).min(i64::MAX as u64) as i64;
-        Class::new(place, level, [rate, ceil], [c.burst, c.cburst], (c.prio as usize).min(PRIORITIES - 1), quantum)
+        let shape = Shape { rates: [rate, ceil], bursts: [c.burst, c.cburst], wire: c.link_layer.wire() };
+        Class::new(place, level, shape, (c.prio as usize).min(PRIORITIES - 1), quantum)
     }
 }
 

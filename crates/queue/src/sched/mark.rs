@@ -5,6 +5,7 @@ use crate::discipline::{Discipline, Problem};
 use fairlane_net::{BuildContext, Class, DropReason, Packet, QCx, Qdisc};
 use fairlane_units::{Bytes, Rate, Time};
 
+pub(crate) mod policer;
 pub(crate) mod srtcm;
 pub(crate) mod trtcm;
 
@@ -61,20 +62,19 @@ fn action(text: &str) -> Result<Action, String> {
     }
 }
 
-/// Parameters that both markers share.
+/// Parameters that all markers share.
 pub(crate) struct Common<'a> {
     pub(crate) mode: MeterMode,
     pub(crate) per: MeterPer,
     pub(crate) select: &'a Match,
-    pub(crate) colours: [&'a str; 3],
+    /// Names and values of the parameters that say what happens to green, yellow and red packets.
+    pub(crate) actions: [(&'static str, &'a str); 3],
 }
-
-const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 
 impl Common<'_> {
     pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
-        for (field, text) in COLOURS.iter().zip(self.colours) {
-            action(text).map_err(|message| Problem::new(*field, message))?;
+        for (field, text) in self.actions {
+            action(text).map_err(|message| Problem::new(field, message))?;
         }
         self.select.check(context).map_err(|message| Problem::new("match", message))
     }
@@ -84,7 +84,7 @@ impl Common<'_> {
             meters: vec![],
             pattern: meter,
             filter: Filter::new(self.select, context),
-            actions: self.colours.map(|text| action(text).unwrap_or(Action::Keep)),
+            actions: self.actions.map(|(_, text)| action(text).unwrap_or(Action::Keep)),
             aware: self.mode == MeterMode::Aware,
             per_flow: self.per == MeterPer::Flow,
             counts: [0; 3],
@@ -111,8 +111,8 @@ pub(crate) fn check_depth(depth: Bytes, field: &str) -> Result<(), Problem> {
 pub trait Meter: Clone + Send + std::fmt::Debug {
     /// The colour of a packet of `len` bytes that came with the colour `before`.
     fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour;
-    /// Returns the tokens of its two buckets, in bytes, with their names.
-    fn buckets(&self) -> [(&'static str, f64); 2];
+    /// Gives the tokens of its buckets, in bytes, with their names.
+    fn buckets(&self, out: &mut dyn FnMut(&'static str, f64));
 }
 
 /// A meter, the colours that it gives, and the queue behind it.
@@ -187,9 +187,7 @@ impl<M: Meter, Q: Qdisc> Qdisc for Marker<M, Q> {
             out(name, count as f64);
         }
         if !self.per_flow {
-            for (name, bucket) in self.meters.first().unwrap_or(&self.pattern).buckets() {
-                out(name, bucket);
-            }
+            self.meters.first().unwrap_or(&self.pattern).buckets(out);
         }
         self.inner.gauges(out);
     }

@@ -58,6 +58,7 @@ mod heap;
 pub(crate) mod hfsc;
 pub(crate) mod htb;
 mod ledger;
+pub(crate) mod link_layer;
 mod lists;
 pub(crate) mod mark;
 pub(crate) mod prio;
@@ -66,7 +67,7 @@ mod rounds;
 pub(crate) mod sfq;
 pub(crate) mod tbf;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod tree;
 pub(crate) mod waiting;
 pub(crate) mod wf2q;

@@ -1,8 +1,10 @@
 //! TBF: a token bucket that holds packets back to a rate.
 
 use super::bucket::{Bucket, tokens};
+use super::cake::wire::Wire;
 use super::check;
 use super::ledger::Ledger;
+use super::link_layer::LinkLayer;
 use crate::discipline::{Capabilities, Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, BuildContext, DropReason, LinkInfo, Packet, QCx, Qdisc};
@@ -23,6 +25,9 @@ fairlane_units::params! {
         /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
         #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
         pub mtu: Bytes = Bytes(MTU),
+        /// What both buckets count for a packet.
+        #[serde(flatten)]
+        pub link_layer: LinkLayer,
         /// Limit of packets that wait for tokens. Unset: only the limit of the inner queue.
         pub limit: Option<Len> = None,
         /// The queue of the packets that wait: any discipline. Its automatic values see a link of this rate.
@@ -66,6 +71,9 @@ impl<S: Discipline> Discipline for TbfParams<S> {
                 ));
             }
         }
+        if self.link_layer.wire().framed(1) > self.burst.get() {
+            return Err(Problem::new("burst", "the overhead and the least length of a packet alone exceed it: nothing would pass"));
+        }
         let rate = self.rate.unwrap_or(context.link.rate);
         if self.peakrate.is_some_and(|p| p < rate) {
             return Err(Problem::new("peakrate", format!("it is below the rate of {rate}, which would then never be reached")));
@@ -77,6 +85,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
     fn build(&self, context: &BuildContext<'_>) -> Tbf<S::Queue> {
         Tbf {
             inner: self.queue.build(&self.behind(context)),
+            wire: self.link_layer.wire(),
             long_term: Bucket::new(self.rate.unwrap_or(context.link.rate), self.burst),
             peak: self.peakrate.map(|p| Bucket::new(p, self.mtu)),
             limit: self.limit.map_or(Limit::NONE, |len| Limit::new(len, Admit::Fits)),
@@ -94,6 +103,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
 #[derive(Clone, Debug)]
 pub struct Tbf<Q> {
     inner: Q,
+    wire: Wire,
     long_term: Bucket,
     peak: Option<Bucket>,
     limit: Limit,
@@ -103,10 +113,21 @@ pub struct Tbf<Q> {
 }
 
 impl<Q: Qdisc> Tbf<Q> {
+    /// Creates one over a queue, with one bucket or two, that counts lengths as they are.
+    pub(crate) fn over(inner: Q, long_term: Bucket, peak: Option<Bucket>) -> Self {
+        let wire = LinkLayer::default().wire();
+        Self { inner, wire, long_term, peak, limit: Limit::NONE, waiting: Ledger::default(), out: None }
+    }
+
     fn strike(&mut self, cx: &QCx<'_>, before: usize) {
         for (p, _) in &cx.drops[before..] {
             self.waiting.strike(p.id);
         }
+    }
+
+    /// The tokens that a packet of `len` bytes takes.
+    fn cost(&self, len: u32) -> u128 {
+        tokens(self.wire.framed(len))
     }
 
     fn holds(&self, tokens: u128) -> bool {
@@ -114,7 +135,7 @@ impl<Q: Qdisc> Tbf<Q> {
     }
 
     fn send(&mut self, p: Packet) -> Option<Packet> {
-        let cost = tokens(p.len);
+        let cost = self.cost(p.len);
         self.long_term.take(cost);
         if let Some(b) = &mut self.peak {
             b.take(cost);
@@ -125,7 +146,7 @@ impl<Q: Qdisc> Tbf<Q> {
 
 impl<Q: Qdisc> Qdisc for Tbf<Q> {
     fn enqueue(&mut self, p: Packet, cx: &mut QCx<'_>) {
-        let cost = tokens(p.len);
+        let cost = self.cost(p.len);
         let fits = self.long_term.fits(cost) && self.peak.is_none_or(|b| b.fits(cost));
         if !fits || !self.limit.admits(self.backlog(), p.len) {
             return cx.drop(p, DropReason::Overflow);
@@ -142,14 +163,14 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
             b.fill(cx.now);
         }
         if let Some(p) = self.out {
-            if !self.holds(tokens(p.len)) {
+            if !self.holds(self.cost(p.len)) {
                 return None;
             }
             self.out = None;
             return self.send(p);
         }
         let expected = self.waiting.first()?;
-        if !self.holds(tokens(expected.len)) || self.inner.ready_at().is_some_and(|t| t > cx.now) {
+        if !self.holds(self.cost(expected.len)) || self.inner.ready_at().is_some_and(|t| t > cx.now) {
             return None;
         }
         let before = cx.drops.len();
@@ -157,7 +178,7 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
         self.strike(cx, before);
         let p = p?;
         self.waiting.strike(p.id);
-        if self.holds(tokens(p.len)) {
+        if self.holds(self.cost(p.len)) {
             return self.send(p);
         }
         self.out = Some(p);
@@ -174,7 +195,7 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
 
     fn ready_at(&self) -> Option<Time> {
         let len = self.out.map(|p| p.len).or_else(|| self.waiting.first().map(|e| e.len))?;
-        let cost = tokens(len);
+        let cost = self.cost(len);
         let mut at = self.long_term.holds_at(cost);
         if let Some(b) = &self.peak {
             at = at.max(b.holds_at(cost));

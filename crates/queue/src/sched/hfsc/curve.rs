@@ -124,7 +124,7 @@ impl Curve {
 /// Picobits of a packet.
 #[inline]
 pub(super) const fn amount(len: u32) -> u128 {
-    tokens(len)
+    tokens(len as u64)
 }
 
 #[cfg(test)]

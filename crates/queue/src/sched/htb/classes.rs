@@ -1,6 +1,7 @@
 //! The classes of HTB: their tokens and modes, and who may send at which level and priority.
 
 use super::super::bits::Bits;
+use super::super::cake::wire::Wire;
 use super::super::heap::MinHeap;
 use super::super::tree::Place;
 use fairlane_engine::steps::step;
@@ -40,8 +41,8 @@ impl Bucket {
     }
 
     #[inline]
-    fn charge(&mut self, len: u32, elapsed: i64) {
-        let cost = self.rate.tx_time(u64::from(len)).as_ps().min(i64::MAX as u64 / 4) as i64;
+    fn charge(&mut self, len: u64, elapsed: i64) {
+        let cost = self.rate.tx_time(len).as_ps().min(i64::MAX as u64 / 4) as i64;
         self.tokens = ((self.tokens + elapsed).min(self.depth) - cost).max(1 - MOST_WAIT);
     }
 }
@@ -52,6 +53,13 @@ struct Round {
     members: Bits,
     /// The first member that is not below this number has its turn.
     at: usize,
+}
+
+/// Rate and ceil of a class, their bursts, and what both count for a packet.
+pub(super) struct Shape {
+    pub(super) rates: [Rate; 2],
+    pub(super) bursts: [Bytes; 2],
+    pub(super) wire: Wire,
 }
 
 /// A class.
@@ -65,6 +73,7 @@ pub(super) struct Class {
     quantum: i64,
     rate: Bucket,
     ceil: Bucket,
+    wire: Wire,
     /// When the buckets were last brought up to date.
     at: Time,
     mode: Mode,
@@ -75,7 +84,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    pub(super) fn new(place: &Place, level: usize, rates: [Rate; 2], bursts: [Bytes; 2], prio: usize, quantum: i64) -> Self {
+    pub(super) fn new(place: &Place, level: usize, shape: Shape, prio: usize, quantum: i64) -> Self {
         Self {
             parent: place.parent,
             below: place.below.clone(),
@@ -83,8 +92,9 @@ impl Class {
             leaf: place.leaf.unwrap_or(usize::MAX),
             prio,
             quantum,
-            rate: Bucket::new(rates[0], bursts[0]),
-            ceil: Bucket::new(rates[1], bursts[1]),
+            rate: Bucket::new(shape.rates[0], shape.bursts[0]),
+            ceil: Bucket::new(shape.rates[1], shape.bursts[1]),
+            wire: shape.wire,
             at: Time::ZERO,
             mode: Mode::CanSend,
             active: 0,
@@ -346,13 +356,13 @@ impl Tree {
         while let Some(at) = next {
             step(1);
             let c = &mut self.classes[at];
-            let (elapsed, before) = (c.elapsed(now), c.mode);
+            let (elapsed, before, framed) = (c.elapsed(now), c.mode, c.wire.framed(len));
             if c.level >= level {
-                c.rate.charge(len, elapsed);
+                c.rate.charge(framed, elapsed);
             } else {
                 c.rate.tokens += elapsed;
             }
-            c.ceil.charge(len, elapsed);
+            c.ceil.charge(framed, elapsed);
             c.at = now;
             next = c.parent;
             let wait = self.change_mode(at, 0);

@@ -281,3 +281,20 @@ fn a_packet_costs_the_same_among_many_classes() {
     let [few, many] = [cost(10), cost(2000)];
     assert!(many < 3.0 * few, "{few} and {many} steps");
 }
+
+/// psched_l2t_ns: overhead, then mpu, then whole cells of ATM; 500 bytes are 544 with 44 of overhead, 12 cells, 636 bytes. Every class counts for itself.
+#[test]
+fn rates_count_the_link_layer() {
+    use crate::{LinkLayer, LinkLayerKind};
+    let atm = LinkLayer { overhead: Bytes(44), linklayer: LinkLayerKind::Atm, ..LinkLayer::default() };
+    let padded = LinkLayer { overhead: Bytes(44), mpu: Bytes(1000), ..LinkLayer::default() };
+    let frames = LinkLayer { overhead: Bytes(125), ..LinkLayer::default() };
+    for (layer, share) in [(atm.clone(), 500.0 / 636.0), (padded, 0.5), (frames, 0.8), (LinkLayer::default(), 1.0)] {
+        let one = HtbClassParams { link_layer: layer, ..class("all", "", INNER, 100, 100) };
+        close(&run(&HtbParams { classes: vec![one], ..HtbParams::default() }, &[200]), &[100.0 * share]);
+    }
+    // Of two classes below one, the one with cells sends fewer bytes at the same rate; the class above counts bytes as they are.
+    let mut classes = vec![class("link", "", INNER, 100, 100), class("a", "link", 0, 50, 50), class("b", "link", 1, 50, 50)];
+    classes[1].link_layer = atm;
+    close(&run(&HtbParams { classes, ..HtbParams::default() }, &[90, 90]), &[50.0 * 500.0 / 636.0, 50.0]);
+}

@@ -37,7 +37,12 @@ fairlane_units::params! {
 
 impl<S> SrtcmParams<S> {
     fn common(&self) -> Common<'_> {
-        Common { mode: self.mode, per: self.per, select: &self.select, colours: [&self.green, &self.yellow, &self.red] }
+        Common {
+            mode: self.mode,
+            per: self.per,
+            select: &self.select,
+            actions: [("green", &self.green), ("yellow", &self.yellow), ("red", &self.red)],
+        }
     }
 
     fn rate(&self, context: &BuildContext<'_>) -> Rate {
@@ -80,7 +85,7 @@ pub struct Srtcm {
 impl Meter for Srtcm {
     #[inline]
     fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour {
-        let cost = tokens(len);
+        let cost = tokens(u64::from(len));
         // RFC 2697 section 3: a token goes to C while it is not full, then to E while that is not full.
         let surplus = self.committed.fill(now);
         self.excess.add(surplus);
@@ -95,7 +100,8 @@ impl Meter for Srtcm {
         Colour::Red
     }
 
-    fn buckets(&self) -> [(&'static str, f64); 2] {
-        [("committed_tokens", self.committed.bytes()), ("excess_tokens", self.excess.bytes())]
+    fn buckets(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("committed_tokens", self.committed.bytes());
+        out("excess_tokens", self.excess.bytes());
     }
 }

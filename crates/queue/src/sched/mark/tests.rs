@@ -1,3 +1,4 @@
+use super::policer::PolicerParams;
 use super::srtcm::SrtcmParams;
 use super::trtcm::TrtcmParams;
 use super::*;
@@ -180,4 +181,45 @@ proptest! {
         let p = Trtcm { cir: Some(cir_r), cbs: Bytes(cbs), pir: Some(pir), pbs: Bytes(pbs), ..Trtcm::default() };
         windows(&p.build(&link().into()), seed, us, [(cir, cbs), (cir + more, pbs)])?;
     }
+}
+
+/// 1 Mbit/s, that is 125 bytes a millisecond, and a burst of 3000; what conforms is green here, what exceeds red.
+fn policer() -> PolicerParams<DropTailParams> {
+    let (conform, exceed) = ("af11".into(), "af13".into());
+    PolicerParams { rate: Some(Rate::from_mbps(1)), burst: Bytes(3000), conform, exceed, ..PolicerParams::default() }
+}
+
+/// tcf_police_act: a packet conforms if the tokens cover it, and takes none otherwise.
+#[test]
+fn a_policer_by_act_police() {
+    let b = |t, len| (t, len, Class(0));
+    let mut q = policer().build(&link().into());
+    assert_eq!(colours(&mut q, &[b(0, 1500), b(0, 1500), b(0, 1), b(8, 1), b(8, 1)]), "ggrgr");
+    // 12 ms bring 1500 bytes; those that a packet of 1600 was refused are there for one of 1500.
+    assert_eq!(colours(&mut q, &[b(12_008, 1600), b(12_008, 1500), b(12_009, 1)]), "rgr");
+    assert_eq!(colours(&mut q, &[b(9_000_000, 3001), b(9_000_000, 3000), b(9_000_000, 64)]), "rgr");
+    // A peak of 2 Mbit/s with a bucket of 1500: the second packet of a burst waits for 6 ms, which a policer does not do.
+    let p = PolicerParams { peakrate: Some(Rate::from_mbps(2)), mtu: Some(Bytes(1500)), ..policer() };
+    let mut q = p.build(&link().into());
+    assert_eq!(colours(&mut q, &[b(0, 1500), b(5999, 1500), b(6000, 1500), b(12_000, 1500), b(9_000_000, 1501)]), "grggr");
+    // Cells of ATM: 1000 bytes with 44 of overhead are 1166.
+    let link_layer = crate::LinkLayer { overhead: Bytes(44), linklayer: crate::LinkLayerKind::Atm, ..crate::LinkLayer::default() };
+    let mut q = PolicerParams { burst: Bytes(2332), link_layer, ..policer() }.build(&link().into());
+    assert_eq!(colours(&mut q, &[b(0, 1000), b(0, 1000), b(9327, 1000), b(9328, 1000)]), "ggrg");
+}
+
+/// By default it drops, and never delays: the packets of a burst leave at once or not at all, where a shaper of this rate and burst sends all of them.
+#[test]
+fn a_policer_drops_what_a_shaper_delays() {
+    let mut q = PolicerParams { conform: "keep".into(), exceed: "drop".into(), ..policer() }.build(&link().into());
+    let mut desk = Desk::new();
+    (0..6).for_each(|i| desk.put(&mut q, us(0), Packet { class: Class(34), ..pkt(i, 0, 1000) }));
+    let left: Vec<(u32, u8)> = (0..9).map_while(|_| desk.get(&mut q, us(0))).map(|p| (p.id.0, p.class.0)).collect();
+    assert_eq!((left, desk.dropped()), (vec![(0, 34), (1, 34), (2, 34)], vec![3, 4, 5]));
+    let shaper = crate::TbfParams { rate: policer().rate, burst: Bytes(3000), ..crate::TbfParams::<DropTailParams>::default() };
+    let (mut q, mut desk) = (shaper.build(&link().into()), Desk::new());
+    (0..6).for_each(|i| desk.put(&mut q, us(0), pkt(i, 0, 1000)));
+    assert_eq!((desk.dropped().len(), q.backlog().pkts), (0, 6));
+    assert_eq!(PolicerParams { exceed: "af14".into(), ..policer() }.check(&link().into()).unwrap_err().field, "exceed");
+    assert_eq!(PolicerParams { peakrate: Some(Rate::from_bps(9)), ..policer() }.check(&link().into()).unwrap_err().field, "peakrate");
 }

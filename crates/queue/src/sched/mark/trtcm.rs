@@ -42,7 +42,12 @@ fairlane_units::params! {
 
 impl<S> TrtcmParams<S> {
     fn common(&self) -> Common<'_> {
-        Common { mode: self.mode, per: self.per, select: &self.select, colours: [&self.green, &self.yellow, &self.red] }
+        Common {
+            mode: self.mode,
+            per: self.per,
+            select: &self.select,
+            actions: [("green", &self.green), ("yellow", &self.yellow), ("red", &self.red)],
+        }
     }
 
     /// CIR and PIR.
@@ -90,7 +95,7 @@ pub struct Trtcm {
 impl Meter for Trtcm {
     #[inline]
     fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour {
-        let cost = tokens(len);
+        let cost = tokens(u64::from(len));
         self.committed.fill(now);
         self.peak.fill(now);
         if before == Colour::Red || !self.peak.holds(cost) {
@@ -104,7 +109,8 @@ impl Meter for Trtcm {
         Colour::Green
     }
 
-    fn buckets(&self) -> [(&'static str, f64); 2] {
-        [("committed_tokens", self.committed.bytes()), ("peak_tokens", self.peak.bytes())]
+    fn buckets(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("committed_tokens", self.committed.bytes());
+        out("peak_tokens", self.peak.bytes());
     }
 }

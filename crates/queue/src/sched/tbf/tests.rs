@@ -109,3 +109,20 @@ proptest! {
         }
     }
 }
+
+/// psched_l2t_ns: 1000 bytes are 1044 with the overhead of a line, 22 cells of ATM, 1166 bytes; 40 bytes are the least length.
+#[test]
+fn tokens_count_the_link_layer() {
+    use crate::{LinkLayer, LinkLayerKind};
+    let atm = LinkLayer { overhead: Bytes(44), linklayer: LinkLayerKind::Atm, ..LinkLayer::default() };
+    let p = Params { burst: Bytes(1166), link_layer: atm.clone(), ..params() };
+    assert_eq!(departures(&p, &[1000; 3]), [0, 1166 * 8, 2 * 1166 * 8].map(us));
+    let least = LinkLayer { overhead: Bytes(4), mpu: Bytes(64), ..LinkLayer::default() };
+    let p = Params { burst: Bytes(64), link_layer: least.clone(), ..params() };
+    assert_eq!(departures(&p, &[40, 60, 40]), [0, 64 * 8, 2 * 64 * 8].map(us));
+    // A bucket of 1165 bytes never holds 22 cells, and one below the least length lets nothing pass.
+    let (mut q, mut desk) = (Params { burst: Bytes(1165), link_layer: atm, ..params() }.build(&link().into()), Desk::new());
+    desk.put(&mut q, us(0), pkt(7, 0, 1000));
+    assert_eq!(desk.dropped(), [7]);
+    assert_eq!(Params { burst: Bytes(63), link_layer: least, ..params() }.check(&link().into()).unwrap_err().field, "burst");
+}
