@@ -20,6 +20,7 @@ __all__ = [
     "Choke",
     "Cobalt",
     "Codel",
+    "DocsisPie",
     "Droptail",
     "Drr",
     "Dualpi2",
@@ -36,6 +37,7 @@ __all__ = [
     "Pi",
     "Pi2",
     "Pie",
+    "Policer",
     "Prio",
     "Randomdrop",
     "Red",
@@ -918,6 +920,41 @@ class Pie(QueueParams):
 
 
 @dataclass(kw_only=True, repr=False)
+class DocsisPie(QueueParams):
+    """DOCSIS-PIE shapes an upstream by its token bucket and drops with the
+    probability of a PIE that predicts the delay from the backlog and the tokens
+    (RFC 8034).
+    """
+
+    _name: ClassVar[str] = "docsis_pie"
+    msr: Rate | None = None
+    """Maximum Sustained Rate, MSR: rate of the tokens. Unset: that of the link. (rate, default unset, 8bit/s to 100Tbit/s)"""
+    burst: Size | None = None
+    """Maximum Traffic Burst: depth of the bucket, what leaves at the peak rate after a pause. The default is that of DOCSIS. (size,
+    default "3044B", 1522B to 1GiB)"""
+    peak_rate: Rate | None = None
+    """Peak Traffic Rate: rate at which the burst leaves. Unset: that of the link. (rate, default unset, 8bit/s to 100Tbit/s)"""
+    limit: Length | None = None
+    """Buffer limit (BUFFER_SIZE). Unset: what MSR sends in 100 ms, at least 15 kB. (packets or bytes, default unset)"""
+    target: Duration | None = None
+    """Delay to hold (LATENCY_TARGET). (duration, default "10ms", 1us to 100s)"""
+    tupdate: Duration | None = None
+    """Time between two updates of the probability (INTERVAL). (duration, default "16ms", 1us to 100s)"""
+    alpha: float | None = None
+    """Weight of the delay's distance from the target, per second and update (A). (number, default 0.25, 0 to 1000)"""
+    beta: float | None = None
+    """Weight of the delay's change, per second and update (B). (number, default 2.5, 0 to 1000)"""
+    max_burst: Duration | None = None
+    """How long a burst passes after the first drop (MAX_BURST). (duration, default "142ms", 0s to 100s)"""
+    burst_reset: Duration | None = None
+    """Quiet time after which nothing is dropped until a third of the buffer is full (BURST_RESET_TIMEOUT). (duration, default "1s", 0s
+    to 100s)"""
+    mean_packet: Size | None = None
+    """Length of a typical packet: the probability is that of a packet of this length, and nothing is dropped while at most two wait
+    (MEAN_PKTSIZE). (size, default "1024B", 1B to 64KiB)"""
+
+
+@dataclass(kw_only=True, repr=False)
 class Pi2(QueueParams):
     """PI2 drops or marks Classic packets with the square of a PI controller's
     output and marks Scalable ones in proportion to it (De Schepper, Bondarenko,
@@ -1378,6 +1415,12 @@ class Tbf(QueueParams):
     """Rate of a second bucket that bounds how fast the burst leaves. Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)"""
     mtu: Size | None = None
     """Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)"""
+    overhead: Size | None = None
+    """Bytes that the link layer adds to each packet, for the rate (tc's overhead). (size, default "0B", 0B to 65535B)"""
+    mpu: Size | None = None
+    """Least length of a packet with its overhead, for the rate (tc's mpu). (size, default "0B", 0B to 65535B)"""
+    linklayer: Literal["ethernet", "atm"] | None = None
+    """Link layer whose cells the rate counts (tc's linklayer). (one of `ethernet`, `atm`, default "ethernet")"""
     limit: Length | None = None
     """Limit of packets that wait for tokens. Unset: only the limit of the inner queue. (packets or bytes, default unset)"""
     queue: Queue | None = None
@@ -1398,7 +1441,7 @@ class Htb(QueueParams):
     classes: Sequence[HtbClassTable] | None = None
     """The classes of the tree, each with a `name`, the name of its `parent`, and a `rate`; those without others below them also have a
     `match` and a `queue`. (list of table, default
-    [{"name":"","parent":null,"match":"any","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"rate":null,"ceil":null,"burst":"1600B","cburst":"1600B","prio":0,"quantum":null}])"""
+    [{"name":"","parent":null,"match":"any","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"rate":null,"ceil":null,"burst":"1600B","cburst":"1600B","prio":0,"quantum":null,"overhead":"0B","mpu":"0B","linklayer":"ethernet"}])"""
     default: str | None = None
     """Name of the class for packets that fit none, or "direct": they are sent at once, before all classes (tc's default of 0). Unset:
     the last class. (text, default unset)"""
@@ -1489,3 +1532,37 @@ class Trtcm(QueueParams):
     """Action on red packets. (text, default "af13")"""
     queue: Queue | None = None
     """The queue behind the meter: any discipline. (queue: name or table, default "droptail")"""
+
+
+@dataclass(kw_only=True, repr=False)
+class Policer(QueueParams):
+    """A policer drops or marks what exceeds a rate instead of delaying it, before
+    a queue of any kind (tc-police(8); act_police of Linux 6.18).
+    """
+
+    _name: ClassVar[str] = "policer"
+    rate: Rate | None = None
+    """Rate of the tokens. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)"""
+    burst: Size | None = None
+    """Depth of the bucket: what passes at once after a pause. (size, default "15kB", 1B to 1GiB)"""
+    peakrate: Rate | None = None
+    """Rate of a second bucket that bounds how fast the burst passes. Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)"""
+    mtu: Size | None = None
+    """Longest packet that may conform, and depth of the second bucket. Unset: any, and that of a full Ethernet frame. (size, default
+    unset, 1B to 64KiB)"""
+    conform: str | None = None
+    """Action on packets that conform: a code point, `"drop"` or `"keep"`. (text, default "keep")"""
+    exceed: str | None = None
+    """Action on packets that exceed the rate. (text, default "drop")"""
+    per: Literal["aggregate", "flow"] | None = None
+    """True if all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")"""
+    match: Sequence[str] | str | None = None
+    """Which packets are policed, in the language of classes; the others pass. (list of text; or text, default "any")"""
+    overhead: Size | None = None
+    """Bytes that the link layer adds to each packet, for the rate (tc's overhead). (size, default "0B", 0B to 65535B)"""
+    mpu: Size | None = None
+    """Least length of a packet with its overhead, for the rate (tc's mpu). (size, default "0B", 0B to 65535B)"""
+    linklayer: Literal["ethernet", "atm"] | None = None
+    """Link layer whose cells the rate counts (tc's linklayer). (one of `ethernet`, `atm`, default "ethernet")"""
+    queue: Queue | None = None
+    """The queue behind the policer: any discipline. (queue: name or table, default "droptail")"""

@@ -18,6 +18,7 @@ pub use law::blue::{Blue, BlueParams};
 pub use law::choke::{Choke, ChokeParams};
 pub use law::cobalt::{Cobalt, CobaltParams};
 pub use law::codel::{Codel, CodelFiner, CodelParams, CodelShared, CodelTimes, InvSqrt};
+pub use law::docsis_pie::{DocsisPie, DocsisPieParams};
 pub use law::droptail::{DropTail, DropTailParams};
 pub use law::fred::{Fred, FredParams};
 pub use law::green::{Green, GreenParams};

@@ -36,6 +36,7 @@ queues! {
         "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
         "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;
         "pie" ["PIE", "PieQueueDisc"] => Pie: q::PieParams;
+        "docsis_pie" ["docsis-pie", "DOCSIS-PIE"] => DocsisPie: q::DocsisPieParams;
         "pi2" ["PI2"] => Pi2: q::Pi2Params;
         "dualpi2" ["DualPI2"] => DualPi2: q::DualPi2Params;
         "prio" ["PRIO", "priority", "PrioQueueDisc"] => Prio: q::PrioParams<QueueSpec>;

@@ -174,11 +174,11 @@ def drops(queue: object) -> tuple[list[float], list[float]]:
     return times, [sum(found[: k + 1]) for k in range(len(found))]
 
 
-def colours(marker: str, laws: dict[str, object], **params: str) -> Drawing:
+def colours(marker: str, laws: dict[str, object], profile: tuple[str, str] = ("cir", "cbs"), **params: str) -> Drawing:
     """Share of each colour by the offered load, and the shares that its profile allows."""
     loads = [0.8, 1.5, 2.2, 3, 3.8, 4.5, 5.5, 6.5, 8, 9.5]
     shade = {"green": "C2", "yellow": "C1", "red": "C3"}
-    queue = {marker: {"cir": "2Mbit/s", "cbs": "5000B", **params}}
+    queue = {marker: {profile[0]: "2Mbit/s", profile[1]: "5000B", **params}}
     curves = [
         curve(c, loads, partial(special.coloured, queue, c), f, fine=spread(0.5, 10, 0.02), color=shade[c], **HOLLOW)
         for c, f in laws.items()
@@ -408,6 +408,17 @@ FIGURES = {
     "trtcm": colours(
         "trtcm", {"green": lambda x: min(1, 2 / x), "yellow": lambda x: max(0, min(1, 5 / x) - 2 / x), "red": lambda x: max(0, 1 - 5 / x)},
         pir="5Mbit/s", pbs="5000B",
+    ),
+    "policer": colours(
+        "policer", {"green": lambda x: min(1, 2 / x), "red": lambda x: max(0, 1 - 2 / x)}, ("rate", "burst"), exceed="af13",
+    ),
+    "docsis_pie": one(
+        "target (ms)", "mean wait in the queue (ms)", law("target", [0, 65], lambda t: t, color="black", lw=1),
+        *(curve(f"{n} flow{'s' * (n > 1)}, measured", [5, 10, 15, 20, 30, 40, 60],
+            lambda t, n=n: mean(bulk({"docsis_pie": {"target": f"{t}ms", "limit": "400kB"}}, n, "100s", "20s"), "sojourn_mean",
+                link="link", scale=1e3), fmt=mark, ms=5)
+          for n, mark in ((1, "o"), (3, "s"), (6, "^"))),
+        size=(7, 3.2), xlim=(0, 65), ylim=(0, 75),
     ),
 }
 # fmt: on

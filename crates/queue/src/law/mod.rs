@@ -8,6 +8,7 @@ mod bounds;
 pub(crate) mod choke;
 pub(crate) mod cobalt;
 pub(crate) mod codel;
+pub(crate) mod docsis_pie;
 pub(crate) mod droptail;
 pub(crate) mod fred;
 pub(crate) mod green;

@@ -131,15 +131,20 @@ impl Discipline for PieParams {
 /// Section 4.2: a step is divided by the second number while the probability is below the first, so that a small one moves in small steps.
 const TUNING: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 /// Section 4.2: what remains of the probability after each update without any delay.
-const DECAY: f64 = 0.98;
+pub(super) const DECAY: f64 = 0.98;
 /// Section 4.1: below this probability nothing is dropped while the delay was under half its target.
-const SAFE_PROB: f64 = 0.2;
+pub(super) const SAFE_PROB: f64 = 0.2;
 /// Section 5.5: largest step of a probability of at least `CAPPED_FROM`.
-const CAP: f64 = 0.02;
-const CAPPED_FROM: f64 = 0.1;
+pub(super) const CAP: f64 = 0.02;
+pub(super) const CAPPED_FROM: f64 = 0.1;
 /// Section 5.4: below this sum of the probabilities since the last drop none is made, from the other on one is certain.
 const ACCU_LOW: f64 = 0.85;
 const ACCU_HIGH: f64 = 8.5;
+
+/// Section 4.2: a step of a probability, divided as the probability wants.
+pub(super) fn tuned(step: f64, drop_prob: f64) -> f64 {
+    TUNING.iter().find(|t| drop_prob < t.0).map_or(step, |t| step / t.1)
+}
 
 /// The state of PIE: one for a plain queue, one for each queue of a scheduler with many.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,7 +216,7 @@ impl Pie {
     /// Section 4.2: by how much the probability changes at this delay.
     fn step(&self, qdelay: f64) -> f64 {
         let p = self.p.alpha * (qdelay - self.target) + self.p.beta * (qdelay - self.qdelay_old);
-        let p = TUNING.iter().find(|t| self.drop_prob < t.0).map_or(p, |t| p / t.1);
+        let p = tuned(p, self.drop_prob);
         let p = if self.p.cap && self.drop_prob >= CAPPED_FROM && p > CAP { CAP } else { p };
         match self.p.panic_delay {
             Some(d) if qdelay > d.as_secs_f64() => p + CAP,
