@@ -11,11 +11,18 @@ from .seeds import SEED
 
 
 @click.command(name="import")
-@click.argument("file", metavar="[tc|ns2|mininet|flows] FILE", nargs=-1)
+@click.argument("file", metavar="[tc|ns2|mininet|flows] FILE...", nargs=-1)
 @click.option(
     "-o", "--out", metavar="PATH", help="The result folder, or the scenario file, to write. An existing one is an error without --force."
 )
 @click.option("--rate", metavar="RATE", help="Rate of devices and links whose rate the file does not say (default: 1Gbit/s).")
+@click.option(
+    "--join",
+    "joins",
+    metavar="A:DEV=B:DEV",
+    multiple=True,
+    help="Devices at the ends of a link, with `tc` and the files of several machines.",
+)
 @click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: about a thousand samples).")
 @click.option("--list", "listed", is_flag=True, help="List the formats.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as `run` does.")
@@ -25,6 +32,7 @@ def import_(
     file: tuple[str, ...],
     out: str | None,
     rate: str | None,
+    joins: tuple[str, ...],
     sample: str | None,
     listed: bool,
     as_json: bool,
@@ -36,7 +44,8 @@ def import_(
     The first bytes of FILE say what it is: a capture, a trace of ns-2 or ns-3, a log of iperf3, ss, QUIC, flent, tcptrace or OMNeT++;
     --list shows all. docs/guides/formats.md describes the conversion.
 
-    With `tc`, FILE has commands of tc, a script of `fairlane tc`, or the output of `tc qdisc show`; with `ns2`, a Tcl script of ns-2; with
+    With `tc`, FILE has commands of tc, a script of `fairlane tc`, or the output of `tc qdisc show`; several files are of several
+    machines. With `ns2`, a Tcl script of ns-2; with
     `mininet`, a topology of Mininet in Python, which is read and not executed; with `flows`, a list of flows as NetFlow exports have it
     (start,bytes,from,to). The scenario is printed, or written to the file of --out.
     """
@@ -46,16 +55,16 @@ def import_(
         return _list_readers()
     if not file:
         raise click.UsageError("give a file and what to write: fairlane import FILE -o DIR, or --list")
-    kind, name = described(file)
+    kind, names = described(file)
     if kind:
-        return scenario_from(kind, name, out, rate=rate, as_json=as_json, quiet=quiet, force=force)
+        return scenario_from(kind, names, out, rate=rate, joins=joins, as_json=as_json, quiet=quiet, force=force)
     if out is None:
         raise click.UsageError("give a file and what to write: fairlane import FILE -o DIR, or --list")
-    if rate is not None:
-        raise click.UsageError("--rate is for scenarios: fairlane import tc FILE --rate 100Mbit/s")
+    if rate is not None or joins:
+        raise click.UsageError("--rate and --join are for scenarios: fairlane import tc FILE --rate 100Mbit/s")
     from ..formats.imports import import_file, summary
 
-    result = import_file(name, out, force=force, sample=sample)
+    result = import_file(names[0], out, force=force, sample=sample)
     if as_json:
         emit_json(result.document())
     elif not quiet:

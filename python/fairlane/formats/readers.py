@@ -149,12 +149,20 @@ class Description:
     """Imports the function that reads a text, and returns it."""
     endings: tuple[str, ...] = ()
     """File endings by which a file without a kind is taken for one."""
+    several: Callable[[], Callable[..., Imported]] | None = None
+    """As `reader`, for the files of several machines."""
 
 
 def _tc() -> Callable[..., Imported]:
     from ..linux import import_tc
 
     return import_tc
+
+
+def _several() -> Callable[..., Imported]:
+    from ..linux import scenario_of
+
+    return scenario_of
 
 
 def _tcl() -> Callable[..., Imported]:
@@ -184,6 +192,7 @@ DESCRIPTIONS = {
             "our export, iproute2's source",
             _tc,
             (".tc", ".sh"),
+            _several,
         ),
         Description(
             "ns2",

@@ -134,8 +134,8 @@ def _contents(source: str, names: list[str]) -> Iterator[tuple[str, bytes]]:
         found: dict[str, bytes] = {}
         with tarfile.open(source) as t:
             for member in t:
-                if member.name in wanted and (f := t.extractfile(member)) is not None:
-                    found[member.name] = zlib.compress(_checked(member.name, f.read(MOST_BYTES + 1)), 1)
+                if member.name in wanted and (inner := t.extractfile(member)) is not None:
+                    found[member.name] = zlib.compress(_checked(member.name, inner.read(MOST_BYTES + 1)), 1)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as e:
         raise InputError(f"cannot read {source}: {short(str(e))}") from None
     except OSError as e:

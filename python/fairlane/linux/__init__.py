@@ -15,6 +15,7 @@ from .imported import scenario as import_tc
 from .plan import Table, check_device
 from .queue_text import queue_text
 from .script import Script
+from .several import scenario_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,5 +93,6 @@ __all__ = [
     "import_tc",
     "merged",
     "queue_text",
+    "scenario_of",
     "scripts",
 ]
