@@ -18,7 +18,7 @@ from fairlane.runs.trace import scan, scan_parts
 @pytest.mark.parametrize("rows", [1, 7, 100])
 @pytest.mark.parametrize("which", ["cooked.pcapng", "loopback.pcap"])
 def test_tables_of_parts_are_those_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, rows: int):
-    """Round-trip times, data in flight and sums go on from part to part, also where a flow has nothing in between."""
+    """Round-trip times, data in flight and sums continue from part to part, also where a flow has nothing in between."""
     flows, _, span, *_ = _core.read_capture(str(ROOT / "tests/captures" / which), str(tmp_path / "seed=0"))
     named = [Flow(name, start, end, "tcp" if tcp else "udp") for name, start, end, tcp, *_ in flows]
     (whole,) = scan_parts(tmp_path)

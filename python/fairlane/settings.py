@@ -625,7 +625,7 @@ class NatTable(TypedDict, total=False):
             well; those from inside always do (RFC 4787 REQ-6). (true or false,
             default true)
         open: True if the first packet of a connection makes its mapping from
-            outside as well, in place of the request from inside that is not
+            outside as well, instead of the request from inside that is not
             simulated. (true or false, default true)
     """
 

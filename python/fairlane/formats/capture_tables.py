@@ -23,7 +23,7 @@ _SUMS = ("packets_sent", "packets_received", "packets_lost", "acks_lost", "marke
 
 @dataclass
 class Captured:
-    """What the parts so far say."""
+    """Sums and states of the parts so far."""
 
     span: int
     step: int

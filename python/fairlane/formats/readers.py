@@ -150,7 +150,7 @@ class Description:
     endings: tuple[str, ...] = ()
     """File endings by which a file without a kind is taken for one."""
     several: Callable[[], Callable[..., Imported]] | None = None
-    """As `reader`, for the files of several machines."""
+    """Reader of the files of several machines."""
 
 
 def _tc() -> Callable[..., Imported]:

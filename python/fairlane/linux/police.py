@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .tc_text import Command, Text
 
 ACTIONS = {"drop": "drop", "shot": "drop", "ok": "keep", "pass": "keep", "pipe": "keep", "continue": "keep", "reclassify": "keep"}
-"""What a policer does with a packet, by tc's word."""
+"""Action on a packet by tc's word."""
 _PASSES = ("continue", "reclassify")
 ANY_LENGTH = 65_535
 """mtu of a policer that lets packets of any length conform."""

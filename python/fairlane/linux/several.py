@@ -25,7 +25,7 @@ _End = tuple[str, str]
 
 @dataclass
 class Machine:
-    """What the commands of one machine set up."""
+    """Queues and delays that the commands of one machine set up."""
 
     name: str
     sends: dict[str, Direction]

@@ -51,6 +51,7 @@ RANGES: dict[str, dict[str, Any]] = {
     "cobalt": {"target": _TARGET, "interval": _INTERVAL},
     "pie": _PIE,
     "pi2": _PIE,
+    "docsis_pie": {"target": _PIE["target"]},
     "dualpi2": {"target": _PIE["target"]},
     "prio": {"classes": _TWO},
     "rr": {"classes": _TWO},

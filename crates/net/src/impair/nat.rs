@@ -29,7 +29,7 @@ pub struct NatParams {
     pub tcp_transitory: Dur,
     /// True if packets from outside keep a mapping alive as well; those from inside always do (RFC 4787 REQ-6).
     pub inbound_refresh: bool,
-    /// True if the first packet of a connection makes its mapping from outside as well, in place of the request from inside that is not simulated.
+    /// True if the first packet of a connection makes its mapping from outside as well, instead of the request from inside that is not simulated.
     pub open: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Guard {
     pub(crate) outward: bool,
 }
 
-/// What a NAT looks at in a packet.
+/// Parts of a packet that a NAT looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     /// It comes from inside.
@@ -165,7 +165,7 @@ impl Nat {
         if first || now.since(known.last) > self.timeout(p.proto, known.phase) {
             let made = outward || (first && self.what.open);
             if made {
-                // After a loss of the mapping a connection goes on without a handshake.
+                // After a loss of the mapping a connection continues without a handshake.
                 let phase = if first { Phase::Opening } else { known.phase };
                 self.mappings[i] = Mapping { conn: p.conn, phase, both: !first, outward, last: now };
             }

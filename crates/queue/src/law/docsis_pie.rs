@@ -112,7 +112,7 @@ impl Discipline for DocsisPieParams {
     }
 }
 
-/// Whether a burst may pass (`burst_state_`).
+/// State of a burst (`burst_state_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Burst {
     /// It is quiet: nothing is dropped until a third of the buffer is full.
@@ -216,7 +216,7 @@ impl DocsisPie {
         self.qdelay_old = qdelay;
     }
 
-    /// Whether an arriving packet is dropped (drop_early).
+    /// True if an arriving packet is dropped (drop_early).
     fn drop_early(&mut self, p: &Packet, cx: &mut LawCx<'_>) -> bool {
         if self.allowance > Dur::ZERO {
             return false;

@@ -62,7 +62,7 @@ fairlane_units::params! {
         /// Bytes of its turn among borrowers of one priority. Unset: from its rate, at least 1000 and at most 200000 bytes.
         #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
         pub quantum: Option<Bytes> = None,
-        /// What its rate and its ceil count for a packet.
+        /// Link layer of its rate and its ceil.
         #[serde(flatten)]
         pub link_layer: LinkLayer,
     }

@@ -1,4 +1,4 @@
-//! What the link layer makes of packets, for shapers and meters that count it: rate tables of Linux (`psched_l2t_ns` of sch_generic.h).
+//! Link layers that shapers and meters count: rate tables of Linux (`psched_l2t_ns` of sch_generic.h).
 
 use super::cake::wire::{CakeFraming, Wire};
 use fairlane_units::Bytes;
@@ -13,7 +13,7 @@ fairlane_units::params! {
         Atm,
     }
 
-    /// What a rate counts for a packet.
+    /// Bytes and cells that a rate counts for a packet.
     pub part LinkLayer {
         /// Bytes that the link layer adds to each packet, for the rate (tc's overhead).
         #[schemars(extend("x-min" = "0B", "x-max" = "65535B"))]

@@ -25,7 +25,7 @@ fairlane_units::params! {
         /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
         #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
         pub mtu: Bytes = Bytes(MTU),
-        /// What both buckets count for a packet.
+        /// Link layer of both buckets.
         #[serde(flatten)]
         pub link_layer: LinkLayer,
         /// Limit of packets that wait for tokens. Unset: only the limit of the inner queue.

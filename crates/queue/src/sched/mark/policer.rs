@@ -33,7 +33,7 @@ fairlane_units::params! {
         /// Which packets are policed, in the language of classes; the others pass.
         #[serde(rename = "match")]
         pub select: Match,
-        /// What the rates count for a packet.
+        /// Link layer of the rates.
         #[serde(flatten)]
         pub link_layer: LinkLayer,
         /// The queue behind the policer: any discipline.
