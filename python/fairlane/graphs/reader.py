@@ -113,7 +113,8 @@ def read_graph(
     attributes = Attributes(name, mapped, {k: v for k, v in units.items() if isinstance(v, str) and unit_of(v, k)})
     read = _Reader(graph, name, rate, delay, attributes).read()
     read.notes[:0] = [beside] if beside else []
-    read.unit = units["rate"] if isinstance(units.get("rate"), str) else ""
+    unit = units.get("rate")
+    read.unit = unit if isinstance(unit, str) else ""
     return read
 
 
