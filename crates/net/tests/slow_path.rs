@@ -198,7 +198,7 @@ fn jitter_reorders_unless_it_keeps_the_order() {
 fn delays_that_keep_the_order_keep_it_together() {
     const MS: u64 = 1_000_000_000;
     let falls = Some(profile(&[2, 0, 50 * MS, 1000 * MS, 10 * MS]));
-    let slot = Some(SlotSpec { min: Dur::from_ms(4), max: None, packets: None });
+    let slot = Some(SlotSpec { min: Dur::from_ms(4), ..SlotSpec::default() });
     for (profile, jitter, slot) in [
         (falls.clone(), None, None),
         (None, None, slot),

@@ -205,7 +205,7 @@ impl DocsisPie {
         match self.burst {
             Burst::Protecting if quiet => (self.burst, self.quiet) = (Burst::In, Dur::ZERO),
             Burst::In if quiet => {
-                self.quiet = self.quiet + self.p.tupdate;
+                self.quiet += self.p.tupdate;
                 if self.quiet > self.p.burst_reset {
                     self.burst = Burst::None;
                 }
