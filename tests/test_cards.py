@@ -19,13 +19,23 @@ from fairlane.cards.subject import KINDS, one, registered
 from fairlane.errors import FairlaneError, ScenarioError
 
 SECTIONS = {
-    "RFC 7928": ["5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "6.3", "7.2", "8.2.1", "8.2.2", "8.2.3", "8.2.4", "8.2.5", "8.2.6", "8.3",
-                 "9.1", "9.2", "10.2", "11.2", "12.2", "13"],
-    "RFC 9743": ["5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2", "6", "6.1", "6.2", "6.3",
-                 "6.4", *(f"7.{n}" for n in range(1, 12))],
+    "RFC 7928": [*(f"2.{n}" for n in range(1, 8)), "3.1", "3.2", "3.3", "4.1", "4.2", "4.3.1", "4.3.2", "4.4", "4.5", "4.6", "5.1.1",
+                 "5.1.2", "5.2", "5.3", "5.4", "6.2", "6.3", "7.2", *(f"8.2.{n}" for n in range(1, 7)), "8.3", "9.1", "9.2", "10.2", "11.1",
+                 "11.2", "12.1", "12.2"],
+    "RFC 9743": ["3.1", "3.2", "4", "5", "5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2",
+                 "6", "6.1", "6.2", "6.3", "6.4", *(f"7.{n}" for n in range(1, 12)), "8"],
+    "RFC 5166": ["2.1.1", "2.1.2", "2.1.3", "2.2.1", "2.2.2", "2.3", "2.3.2", *(f"2.{n}" for n in range(4, 9))],
     "RFC 8867": [f"5.{n}" for n in range(1, 9)],
 }  # fmt: skip
-"""Sections that ask for something: RFC 7928 sections 5 to 13, RFC 9743 sections 5 to 7, RFC 8867 section 5."""
+"""Sections that ask for something, as in the tables of contents of the documents: RFC 7928 section 13 is the summary."""
+WORDS = {
+    ("RFC 7928", "must"): "2.7 3.2 4.2 4.3.1 4.3.2 4.5 4.6 5.1.2 6.2 6.3 7.2 8.2.6 9.2 12.1 12.2",
+    ("RFC 7928", "should"): "2.3 2.4 2.5 2.6 2.7 3.1 3.2 4.1 4.3.1 4.4 5.3 6.1 6.2 7.2 8.2 8.2.6 8.3 9.1 11.1 11.2 12.2",
+    ("RFC 9743", "MUST"): "3.2 5 5.1.5 5.2 5.2.1 5.2.3 5.3.1 5.3.2 6 6.1 6.2 7.9 7.10 8",
+    ("RFC 9743", "SHOULD"): "3.1 3.2 5 5.2.2 5.3.2 6 7.1 7.3 7.6 7.8 7.10 7.11",
+    ("RFC 9743", "should"): "5.1.1 5.1.3 5.1.4 5.2.1 6.4 7.1 7.6",
+}
+"""Sections that use a word of requirement about the algorithm or its evaluation, read in the documents."""
 
 
 def answered(kind, name, *keys, quick=True):
@@ -44,6 +54,9 @@ def test_every_section_is_asked_or_left_out_with_a_reason():
         assert set(item.get("questions", ())) <= asked, item
     for document, sections in SECTIONS.items():
         assert set(sections) <= {i["section"] for i in table() if i["document"] == document}, document
+    for (document, word), sections in WORDS.items():
+        listed = {i["section"] for i in table() if (i["document"], i["word"]) == (document, word)}
+        assert listed == set(sections.split()), (document, word)
     named = {key for item in table() for key in item.get("questions", ())}
     assert named == asked
 

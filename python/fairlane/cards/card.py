@@ -14,14 +14,15 @@ from typing import Any
 from ..base.files import save_bytes
 from ..base.format import quantity
 from ..base.outputs import kept_text
-from ..claims import BadCheck, Check, NoData, Tables
+from ..claims import BadCheck, NoData
 from ..errors import FairlaneError, FolderError, ScenarioError
 from ..runs.selection import unit_of, within_of
-from ..stats import Interval, interval
+from ..stats import interval
 from ..study import Study, StudyResult
 from ..study.executors import WorkerPool, choose
 from ..study.labels import level
-from .judge import ROUNDS, Answer, Numbers, judged, sentence
+from .judge import NOTHING, ROUNDS, Answer, Numbers, judged, sentence
+from .measured import measured
 from .outcome import CardOutcome
 from .question import Question
 from .subject import Subject, check, one
@@ -31,7 +32,6 @@ CardProgress = Callable[[int, int, str, int], object]
 HEAD = "card.json"
 RUNS = "runs"
 """Folder of the runs of all questions, which share those that are the same."""
-_NOTHING = Interval(None, None, None, None, 0)
 
 
 class Card(CardOutcome):
@@ -145,13 +145,13 @@ def _answered(
 ) -> Answer:
     began = time.monotonic()
     if question.left_out:
-        return Answer(question, "not applicable", _NOTHING, question.left_out)
+        return Answer(question, "not applicable", NOTHING, question.left_out)
     if isinstance(study, str):
-        return Answer(question, "not applicable", _NOTHING, f"the scenario cannot have it: {study}")
+        return Answer(question, "not applicable", NOTHING, f"the scenario cannot have it: {study}")
     if study is None:
-        return replace(_measured(question, subject), seconds=time.monotonic() - began)
+        return replace(measured(question, subject), seconds=time.monotonic() - began)
     seeds: list[int] = []
-    answer, result = Answer(question, "not applicable", _NOTHING, ""), None
+    answer, result = Answer(question, "not applicable", NOTHING, ""), None
     for n in rounds:
         seeds = list(range(1, n + 1))
         ran = len(study.plan().combinations) * n
@@ -169,16 +169,16 @@ def _judged(question: Question, result: StudyResult, seeds: Sequence[int], looks
     """Returns the answer from the runs so far, and true if no more are needed."""
     if result.failures.height:
         error = str(result.failures["error"][0]).splitlines()[0]
-        return Answer(question, "fail", _NOTHING, f"{result.failures.height} of {result.index.height} runs failed: {error}"), True
+        return Answer(question, "fail", NOTHING, f"{result.failures.height} of {result.index.height} runs failed: {error}"), True
     numbers = Numbers(result, seeds)
     if not numbers.applies(question):
-        return Answer(question, "not applicable", _NOTHING, question.otherwise), True
+        return Answer(question, "not applicable", NOTHING, question.otherwise), True
     try:
         values = numbers.of(question.check())
     except NoData:
-        return Answer(question, "not applicable", _NOTHING, "a value that the claim reads is missing"), True
+        return Answer(question, "not applicable", NOTHING, "a value that the claim reads is missing"), True
     except BadCheck as e:
-        return Answer(question, "fail", _NOTHING, f"the number does not exist: {e}"), True
+        return Answer(question, "fail", NOTHING, f"the number does not exist: {e}"), True
     word, iv, decided = judged(values, question, looks)
     return Answer(question, word, iv, sentence(word, iv, question, decided), tuple(values)), decided
 
@@ -194,22 +194,3 @@ def _table(result: StudyResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...],
             cells.append(quantity(interval(values, within=within_of(s), unit=unit_of(s)), unit_of(s)))
         rows.append(tuple(cells))
     return (*result.factors, *result.metrics), tuple(rows)
-
-
-def _measured(question: Question, subject: Subject) -> Answer:
-    """Measures the cost of a queue on this machine."""
-    from ..bench.queues import run_queues
-
-    if subject.kind != "queue" or subject.value[subject.name]:
-        return Answer(question, "not applicable", _NOTHING, "the cost is measured with default parameters")
-    try:
-        rows = run_queues([subject.name], packets=300_000, repeat=3, hops=False)["queues"]
-    except FairlaneError:
-        rows = [{}]
-    if rows[-1].get("ns") is None:
-        return Answer(question, "not applicable", _NOTHING, "the queue cannot be measured alone: it needs parameters, or is a plug-in")
-    tables = Tables({"ns": [{"value": repr(float(rows[-1]["ns"]))}], "droptail_ns": [{"value": repr(float(rows[0]["ns"]))}]})
-    value = Check(f"({question.number}) {question.sign} {question.bound!r}").comparisons(tables)[-1].left
-    word, iv, decided = judged([value, value, value], question, 1)
-    text = f"{sentence(word, iv, question, decided)}; measured here, {rows[-1]['ns']:.0f} ns a packet"
-    return Answer(question, word, iv, text, (value,))

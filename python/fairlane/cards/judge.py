@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Word = Literal["pass", "concern", "fail", "not applicable"]
 WORDS: tuple[Word, ...] = ("pass", "concern", "fail", "not applicable")
+NOTHING = Interval(None, None, None, None, 0)
+"""Interval of an answer without a number."""
 ROUNDS = (5, 10, 20)
 """Replications after which a verdict is tried."""
 _ERROR = 0.05

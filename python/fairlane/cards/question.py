@@ -58,7 +58,7 @@ class Question:
     left_out: str = ""
     """Reason why no simulation answers it; "" if one does."""
     measure: str = ""
-    """"cost": the answer is measured on this machine instead of simulated."""
+    """"cost" or "memory": the answer is measured on this machine instead of simulated."""
     quick: bool = True
 
     @property

@@ -59,7 +59,7 @@ def card_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("name", metavar="QUEUE")
 @card_options
 def queue(name: str, **options: Any) -> None:
-    """Report card of a queue: RFC 7928 sections 5 to 13.
+    """Report card of a queue: RFC 7928 sections 4 to 12.
 
     QUEUE is a name such as codel, with parameters codel{target=10ms}, or that of a plug-in. Without --quick a card takes some minutes:
     replications are added until the verdict of each question is sure, or twenty are done.

@@ -17,7 +17,7 @@ from ..base.reference import built_in
 from ..errors import suggest
 from . import WorstPaths, WorstResult
 
-BUDGET = 400
+BUDGET = 256
 """Paths of each search."""
 QUEUES = ("droptail", "red", "codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie", "cake", "sfq")
 NOT = ("external",)
