@@ -120,6 +120,53 @@ def test_quality_is_a_goal_of_a_search(tmp_path):
     assert document["chosen"]["label"] == "fq_codel" and document["chosen"]["feasible"]
 
 
+RPM = """
+duration = "6s"
+warmup = "2s"
+links.line = { from = "home", to = "net", rate = "10Mbit/s", delay = "10ms", queue.droptail.limit = "300p" }
+flows.upload = { from = "home", to = "net", tcp = "cubic" }
+flows.probe = { from = "home", to = "net", tcp = "cubic", source.request_response = { response = "100B" } }
+"""
+
+
+def test_responsiveness_is_compared(tmp_path):
+    """draft-ietf-ippm-responsiveness-09: round trips of 20 ms without a queue are 3,000 a minute, behind 300 packets of 1.2 ms 158."""
+    (tmp_path / "line.toml").write_text(RPM)
+    words = ("compare", "line.toml", "--queues", "droptail{limit=300p},fq_codel", "--metric", "network.rpm", "--seeds", "3", "--json")
+    done = fairlane(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    bloated, fair = (s["network"]["rpm"]["mean"] for s in document["settings"])
+    assert 150 < bloated < 200 and 2000 < fair < 3000, (bloated, fair)
+    assert document["differences"][0]["finding"] == "more" and "RPM" in document["sentences"][0]
+
+
+def test_responsiveness_is_a_goal_of_a_search(tmp_path):
+    pytest.importorskip("optuna")
+    (tmp_path / "line.toml").write_text(RPM)
+    (tmp_path / "tune.toml").write_text("""
+scenario = "line.toml"
+link = "line"
+seeds = 1
+holdout_seeds = [11, 12]
+trials = 6
+[objectives]
+"network.rpm" = "max"
+"links.line.utilisation" = { goal = "max", good = 1.0, bad = 0.8 }
+[constraints]
+"flows.probe.rpm_foreign" = ">= 1000 RPM"
+[search]
+droptail.limit = { from = "200p", to = "400p" }
+fq_codel = "auto"
+[baselines]
+"as it is" = "droptail{limit=300p}"
+""")
+    done = fairlane("tune", "tune.toml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["chosen"]["label"].startswith("fq_codel") and document["chosen"]["feasible"]
+
+
 @pytest.mark.parametrize("name", ["mos", "r_factor", "start-up delay", "rebuffering", "page load time", "de-jitter buffer", "discard_rate"])
 def test_quality_is_explained(name):
     first, *_ = explain(name)

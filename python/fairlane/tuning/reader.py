@@ -164,13 +164,16 @@ class _Reader:
         """A value of a metric in its unit."""
         from ..base.metrics import unit
 
-        q = quantity(value)
         wanted = unit(s.metric)
+        # Units such as RPM are words of metrics only.
+        if isinstance(value, str) and quantity(value) is None and (bare := value.removesuffix(wanted)) != value:
+            value = bare.strip()
+        q = quantity(value)
         if q is not None:
             got = kind(q[1])
             if not got or got == wanted or (got == "packets" and wanted in ("packets", "count")):
                 return si(value)
-        examples = {"s": '"20ms"', "bit/s": '"5Mbit/s"', "1": '"2%" or 0.02', "packets": "100", "byte": '"64kB"'}
+        examples = {"s": '"20ms"', "bit/s": '"5Mbit/s"', "1": '"2%" or 0.02', "packets": "100", "byte": '"64kB"', "RPM": '"800 RPM"'}
         self.fail(keys, f"expected a value of {s.metric}, found {value!r}", f"write for instance {examples.get(wanted, '10')}")
         return None
 
