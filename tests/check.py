@@ -54,7 +54,7 @@ FILES = {
         "multiverse": "multiverse",
         "learning": "learning",
         "tuning": "tune tune_recommendation tune_space tune_mistakes",
-        "worst": "worst worst_mistakes",
+        "worst": "worst worst_mistakes worst_corpus",
         "cards": "cards",
         "validation": "validation_pages formulas kernel ns2_rate ns2_reference ns2_differential ns3_reference ns3_air rfc_table",
         "nowak2009": "paper_nowak2009",
