@@ -252,6 +252,19 @@ def test_a_plug_in_has_a_card(tmp_path):
     assert json.loads(done.stdout)["cards"][0]["answers"][0]["number"] > 0
 
 
+def test_the_memory_of_a_flow_is_measured_against_droptail():
+    """fq has an entry for each flow (Linux sch_fq.c, struct fq_flow: 104 bytes), FQ-CoDel a hash of a fixed size (RFC 8290 section 5.4)."""
+    fq, hashed = (answered("queue", q, "memory", quick=False)["memory"] for q in ("fq", "fq_codel"))
+    assert 40 < fq.interval.mean < 160 and "bytes a flow" in fq.sentence
+    assert hashed.interval.mean < 30 and hashed.verdict == "pass"
+
+
+def test_a_receiver_that_repeats_acknowledgments_gains_nothing():
+    """Savage, Cardwell, Wetherall and Anderson (1999), section 4.2; RFC 5681 section 5: with SACK repeated ACKs are no news."""
+    answer = answered("cc", "cubic", "repeated-acknowledgments")["repeated-acknowledgments"]
+    assert answer.verdict == "pass" and 0.6 < answer.interval.mean < 1.5
+
+
 # --- known verdicts ----------------------------------------------------------------------------------------------------------
 
 

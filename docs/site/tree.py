@@ -249,6 +249,9 @@ def stage(folder: Path, extra: list[str]) -> Tree:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in lessons], hidden=""))
     with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
+    corpus = [p for p in tracked("docs/background/worst-paths") if p.endswith(".md")]
+    with (folder / "background" / "worst-paths.md").open("a", encoding="utf-8") as page:
+        page.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in corpus], hidden=""))
     seen: set[str] = set(INDEXES)
     for index in INDEXES:
         beside = posixpath.dirname(index)
