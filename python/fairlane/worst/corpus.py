@@ -50,7 +50,7 @@ BETTER = 3
 
 @dataclass
 class Entry:
-    """What one search found: a section of a page."""
+    """Finding of one search: a section of a page."""
 
     kind: str
     reference: str
