@@ -33,6 +33,7 @@ RATE = '"links.bottleneck.rate" = ["1Mbit/s", "10Mbit/s"]'
 # Name: the study, what the caret marks, the message, the help.
 BAD = {
     "unknown key": (replaced("seeds", "sedes"), "sedes", "unknown key `sedes`", "did you mean `seeds`"),
+    "key of another command": (replaced("[factors]", "[vary]"), "vary", "unknown key `vary`", "the key is called `factors`"),
     "unknown key of a range": (
         replaced(RATE, 'x = { path = "links.bottleneck.rate", from = "1Mbit/s", to = "2Mbit/s", cuont = 2 }'),
         "cuont",

@@ -2,8 +2,8 @@
 
 use crate::diag::suggest;
 
-/// Names that other programs use for the keys of a scenario.
-const SYNONYMS: [(&str, &str); 31] = [
+/// Names that other programs and commands use for the keys of a file.
+const SYNONYMS: [(&str, &str); 37] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -35,6 +35,12 @@ const SYNONYMS: [(&str, &str); 31] = [
     ("gilbert", "gilbert_elliott"),
     ("1-h", "bad"),
     ("1-k", "good"),
+    ("vary", "factors"),
+    ("grid", "factors"),
+    ("sweep", "factors"),
+    ("repeat", "seeds"),
+    ("replications", "seeds"),
+    ("measure", "metrics"),
 ];
 
 /// Suggestion for an unknown key.
