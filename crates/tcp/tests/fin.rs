@@ -97,7 +97,7 @@ fn a_fin_alone_has_nothing_in_flight() {
     }
 }
 
-/// RFC 5166 section 2.1.2: what is sent again is data. With a timer of far less than the round trip nearly all is sent again, FINs too: never more than was sent.
+/// RFC 5166 section 2.1.3: what is sent again is data. With a timer of far less than the round trip nearly all is sent again, FINs too: never more than was sent.
 #[test]
 fn retransmissions_are_segments_with_data() {
     for (preset, cc) in [("rfc", "newreno"), ("rfc", "sack"), ("linux", "cubic"), ("ns3", "cubic")] {

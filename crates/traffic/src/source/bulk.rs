@@ -6,7 +6,7 @@ use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's Application/FTP).
+/// Bulk always has more to send (RFC 5166 section 2.1.1, throughput of long-lived flows; ns-2's Application/FTP).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BulkParams {}

@@ -6,7 +6,7 @@
 //! its arrival: before a link alone that is M/G/1 with first come, first served. Many flows, each with a small part of the load, share the
 //! link as processor sharing does.
 //!
-//! Deviations from RFC 5166 section 4.1 and the usual generators: the connection stays open between transfers, so handshakes and slow starts of new
+//! Deviations from the usual generators: the connection stays open between transfers, so handshakes and slow starts of new
 //! connections are not in their times; `file` in many flows with staggered starts has them.
 
 use super::{Source, Span};
@@ -16,7 +16,7 @@ use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
 use std::collections::VecDeque;
 
 fairlane_units::params! {
-    /// File sends a given amount of data and closes the flow, or continues with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
+    /// File sends a given amount of data and closes the flow, or continues with transfers at an offered rate or after pauses (RFC 5166 section 2.1.1, transfer times).
     pub struct FileParams {
         /// Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`.
         #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]

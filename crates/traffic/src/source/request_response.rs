@@ -1,6 +1,6 @@
 //! Requests and answers in a closed loop: a client that thinks between an answer and its next request.
 //!
-//! The classes of RFC 5166 section 2.2 (interactive traffic) and of the interactive systems of queueing theory (Denning and Buzen 1978, "The operational
+//! The classes of RFC 5166 section 2.1.2 (interactive traffic) and of the interactive systems of queueing theory (Denning and Buzen 1978, "The operational
 //! analysis of queueing network models", Computing Surveys 10(3)): with N requests in the loop, mean response time R and mean think time Z the throughput is
 //! N / (R + Z).
 //!
@@ -28,7 +28,7 @@ fairlane_units::params! {
         Exponential,
     }
 
-    /// Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts the answers, a
+    /// Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.1.2). Goodput counts the answers, a
     /// transaction lasts from a request to the last byte of its answer.
     pub struct RequestResponseParams {
         /// Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology.

@@ -6,7 +6,8 @@
 //!   6.17 and 2.36 for embedded objects) and drawn again outside of their bounds. The number of embedded objects is Pareto, cut off with all that lies beyond at
 //!   `objects_most`, less `objects_least`: 22 - 550 (2 / 55)^1.1 - 2 = 5.64 in the mean. The page is parsed before its objects are asked for, and read before
 //!   the next is.
-//! - `rfc7928`: web traffic as RFC 7928 has it in its traffic mix: the repeated download of 700 kB (size not verified against the text of the RFC).
+//! - `rfc7928`: a web user of RFC 7928's traffic mix (section 9) as one object of 700 kB again and again. The size is ours; pages of section 7.2 have 50 objects on six
+//!   connections.
 //!
 //! Deviations: numbers of objects are rounded to the nearest, which keeps their mean. The models differ in the number and the life of their connections; here there
 //! is one for all pages, on which objects are asked for one after another, or all at once with `pipelined`. The server takes no time. Of 3GPP's
