@@ -284,7 +284,7 @@ class Web(SourceParams):
     request: Size | None = None
     """Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)"""
     page: Size | None = None
-    """`rfc7928`: size of a page (RFC 7928: 700 kB). (size, default "700kB", 1B to 1TB)"""
+    """`rfc7928`: size of a page; the default is ours. (size, default "700kB", 1B to 1TB)"""
     main_mean: Size | None = None
     """`3gpp`: mean size of a main object, before truncation (TR 25.892 annex A). (size, default "10710B", 1B to 1GB)"""
     main_std: Size | None = None

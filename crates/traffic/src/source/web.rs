@@ -46,7 +46,7 @@ fairlane_units::params! {
         /// Size of a request: 350 bytes in IEEE 802.16m's evaluation methodology; ns-3 has 328.
         #[schemars(extend("x-min" = "1B", "x-max" = "1GB"))]
         pub request: Bytes = Bytes(350),
-        /// `rfc7928`: size of a page (RFC 7928: 700 kB).
+        /// `rfc7928`: size of a page; the default is ours.
         #[schemars(extend("x-min" = "1B", "x-max" = "1TB"))]
         pub page: Bytes = Bytes(700_000),
         /// `3gpp`: mean size of a main object, before truncation (TR 25.892 annex A).
