@@ -63,7 +63,7 @@ test-long: build $(VENV)/.dev
 	$(PY) -m pytest -n auto --dist loadfile --durations=10
 
 test-stacks: $(VENV)/.dev
-	cargo test --package fairlane-stacks --features quinn,noq
+	cargo test --package fairlane-stacks --features quinn,noq,str0m
 	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras all --features stacks
 	@rm -f $(VENV)/.built $(VENV)/.tested
 	$(PY) -m pytest tests/test_stacks.py

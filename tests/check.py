@@ -32,7 +32,7 @@ FILES = {
         "graphs": "draw graph_files graphs matrices traffic_matrix",
         "linux": "tc tc_script tc_parameters tc_import tc_several tc_police tc_classes cake_ack_filter nat import_networks audiences",
         "look": "sheet paper_charts width page_downloads notebook compare cli_study",
-        "own": "own_c_exit interrupt own_queue own_queue_c own_cc plugin",
+        "own": "own_c_exit interrupt own_queue own_queue_c own_stack_c own_cc plugin",
         "papers": """
             untrusted_studies papers paper_layout paper_verdicts paper_settings paper_records paper_emulator paper_charts
             studies study_folder_mistakes own_paper findings paper_search run_cache
@@ -40,7 +40,7 @@ FILES = {
         "reports": "first_screen report report_browser browser",
         "runs": """
             declarations profiles liveness prepared threads reconnect changes outages radiotap simulation listeners top flow_count generated
-            groups lessons stacks why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper
+            groups lessons stacks stacks_media why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper
             plots_overlays routes topologies trace query series_folder ns2_trace wireless quality
             """,
         "script": "script fast_open script_buffer script_closing script_command script_errors script_idling script_rfc",

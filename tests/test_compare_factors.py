@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base.document import json_schema
+from fairlane.base.scenario import resolve
 from fairlane.comparison import default_network
 from fairlane.comparison.data import Competing
 from fairlane.comparison.differences import differences, sentences
@@ -283,3 +284,42 @@ def test_python_says_nothing_to_compare_and_takes_lists():
     assert [q.label for q in c.settings] == ["red{min=5p, max=15p}, 2", "red{min=5p, max=15p}, 3", "codel, 2", "codel, 3"]
     assert [q.flows("tcp")["flow"].n_unique() for q in c.settings] == [2, 3, 2, 3]
     assert c.command.startswith("fairlane.compare(network, queues=[Red(min='5p', max='15p'), 'codel']")
+
+
+def test_a_flow_is_compared_as_a_whole():
+    """A word is the transport and its control; the other parameters of the same transport stay, and those of the flow."""
+    net = network(tcp={"cc": "sack", "preset": "linux", "mss": "1000B"})
+    c = fl.compare(net, vary={"flows.tcp": "tcp:cubic,tcp:reno:ns2"}, seed=1)
+    found = [q.result.scenario["flows"]["tcp"] for q in c.settings]
+    assert [q.label for q in c.settings] == ["tcp:cubic", "tcp:reno:ns2"]
+    assert [f["tcp"]["mss"] for f in found] == ["1000B"] * 2
+    assert [f["tcp"]["preset"] for f in found] == ["linux", "ns2"]
+    assert [f["count"] for f in found] == [3, 3]
+    same = network(tcp={"cc": "cubic", "preset": "linux", "mss": "1000B"}).run(seeds=1)
+    assert c.setting("tcp:cubic").result.fingerprints == same.fingerprints
+
+
+@pytest.mark.parametrize(
+    ("word", "message", "width"),
+    [
+        ("quin:cubic", "unknown transport 'quin': did you mean 'quinn'?", 10),
+        ("quinn:cubik", "unknown congestion control of quinn 'cubik': did you mean 'cubic'?", 11),
+        ("tcp:cubik", "unknown congestion control 'cubik': did you mean 'cubic'?", 9),
+        ("str0m:gcc", "str0m has one congestion control: write str0m alone", 9),
+        ("noq:", "'noq:' names no congestion control", 4),
+    ],
+)
+def test_a_wrong_word_is_one_error_with_a_caret(word, message, width):
+    with pytest.raises(fl.FairlaneError) as e:
+        fl.compare(network(), vary={"flows.tcp": f"tcp:cubic,{word}"}, seed=1)
+    text = str(e.value)
+    assert text.startswith(message)
+    caret = next(line for line in text.splitlines() if "^" in line)
+    assert caret.strip(" |") == "^" * width
+    assert "write TRANSPORT:CONTROL, such as quinn:cubic" in text
+
+
+def test_another_transport_replaces_that_of_the_flow():
+    """As another algorithm does; two transports of one layer are an error (test_codes)."""
+    flow = resolve(network(tcp="sack"), [("flows.tcp.udp", {}), ("flows.tcp.source", {"cbr": {}})])["flows"]["tcp"]
+    assert flow.get("tcp") is None and flow["udp"] is not None

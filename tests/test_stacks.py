@@ -16,6 +16,8 @@ from fairlane import _core
 
 BUILT = {name for name, _, built in _core.stacks() if built}
 needs_quinn = pytest.mark.skipif("quinn" not in BUILT, reason="quinn is not built: cargo build --features quinn")
+needs_noq = pytest.mark.skipif("noq" not in BUILT, reason="noq is not built: cargo build --features noq")
+needs_str0m = pytest.mark.skipif("str0m" not in BUILT, reason="str0m is not built: cargo build --features str0m")
 
 TEXT = """
 duration = "10s"
@@ -74,7 +76,7 @@ def test_explain_knows_every_stack() -> None:
         done = fairlane("explain", name)
         assert done.returncode == 0
         assert version in done.stdout
-        assert "idle_timeout" in done.stdout
+        assert ("fps" if name == "str0m" else "idle_timeout") in done.stdout
         assert "lacks" in done.stdout
 
 
@@ -188,6 +190,25 @@ def test_a_capture_has_the_payload_and_its_secrets(tmp_path: Path) -> None:
 
 
 @needs_quinn
+def test_the_secrets_of_a_capture_are_a_key_log(tmp_path: Path) -> None:
+    """Five secrets of TLS 1.3 (RFC 8446 section 7.1, without the exporter), each with the client random of 32 bytes."""
+    (tmp_path / "x.toml").write_text(TEXT.replace('"10s"', '"2s"'))
+    done = fairlane("run", "x.toml", "--pcap", "flow:app=a.pcapng", "--keylog", "a.keys", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in (tmp_path / "a.keys").read_text().splitlines()]
+    assert {"CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET", "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"} <= {
+        label for label, _, _ in lines
+    }
+    assert {len(random) for _, random, _ in lines} == {64} and len({random for _, random, _ in lines}) == 1
+    done = fairlane("run", "x.toml", "--keylog", "b.keys", "--quiet", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--keylog needs --pcap NAME" in done.stderr
+    done = fairlane("run", "x.toml", "--pcap", "flow:app=b.pcapng", "--keylog", "a.keys", "--quiet", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a.keys" in done.stderr
+
+
+@needs_quinn
 def test_the_stack_writes_its_own_log(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(TEXT.replace('"10s"', '"2s"'))
     done = fairlane("run", "x.toml", "--qlog", "app", "--quiet", cwd=tmp_path)
@@ -198,3 +219,97 @@ def test_the_stack_writes_its_own_log(tmp_path: Path) -> None:
     done = fairlane("run", "x.toml", "--qlog", "ap", "--quiet", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean `app`?" in done.stderr
+
+
+def seeded() -> bool:
+    """True if the program takes the system's random numbers from the seed."""
+    try:
+        net({"noq": {"cc": "bbr3"}}).resolve()
+    except fl.ScenarioError as e:
+        assert "it draws from the system's random numbers" in str(e)
+        return False
+    return True
+
+
+@needs_noq
+@pytest.mark.parametrize("cc", ["cubic", "newreno", "bbr3"])
+def test_noq_fills_the_link_beside_tcp_and_is_the_same_again(cc: str) -> None:
+    if cc == "bbr3" and not seeded():
+        pytest.skip("this program does not seed BBRv3 of noq: RUSTFLAGS='--cfg getrandom_backend=\"custom\"'")
+    first = net({"noq": {"cc": cc}}, tcp=True, duration="8s").run(seeds="1..2", threads=2)
+    assert mean(first, "utilisation", link="bottleneck") > 0.95
+    assert mean(first, "goodput", flow="app") > 3e6
+    assert 0.04 < mean(first, "rtt_mean", flow="app") < 0.1
+    again = net({"noq": {"cc": cc}}, tcp=True, duration="8s").run(seeds="1..2", threads=1)
+    assert first.fingerprints == again.fingerprints
+    run = f"t.net({{'noq': {{'cc': {cc!r}}}}}, tcp=True, duration='8s').run(seeds=[1])"
+    code = f"import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print({run}.fingerprints[0])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    assert done.stdout.strip() == first.fingerprints[0], done.stderr
+
+
+@needs_noq
+def test_codel_marks_reach_noq() -> None:
+    result = net({"noq": {"ecn": True}}, queue={"codel": {"ecn": True}}).run(seeds=[1])
+    assert mean(result, "goodput", flow="app") > 16e6
+    assert mean(result, "ecn_cuts", flow="app") > 3
+    assert mean(result, "retransmits", flow="app") < 20
+
+
+CALL = {"str0m": {"start": "1Mbit/s", "most": "4Mbit/s", "fps": 30}}
+
+
+@needs_str0m
+def test_a_call_follows_its_target_rate() -> None:
+    """An idle link of 20 Mbit/s: the target reaches the most that the encoder makes, and the picture has that rate."""
+    scenario = net(CALL, duration="20s", warmup="10s")
+    scenario.set("sample", "100ms")
+    result = scenario.run(seeds=[1])
+    series = result.flow_series
+    late = series.filter(series["time"] > 10)
+    assert (late["target_rate"] >= 4e6).all()
+    goodput = mean(result, "goodput", flow="app")
+    assert abs(goodput / 4e6 - 1) < 0.05
+    # Propagation, 40 ms there and back, and the wait for the next feedback at most.
+    assert 0.04 <= mean(result, "srtt", flow="app") < 0.2
+    assert mean(result, "sojourn_mean", link="bottleneck") < 0.002
+
+
+@needs_str0m
+def test_a_call_on_a_slow_link_keeps_its_queue_short() -> None:
+    """RFC 8836: a target near the capacity, without a standing queue that a loss-based control builds."""
+    slow = net(CALL, duration="60s", warmup="20s").replace("topology.dumbbell.bottleneck.rate", "2Mbit/s")
+    call = slow.run(seeds=[1])
+    assert 0.5 < mean(call, "utilisation", link="bottleneck") < 1
+    tcp = net(duration="60s", warmup="20s", tcp=True).replace("topology.dumbbell.bottleneck.rate", "2Mbit/s").run(seeds=[1])
+    assert mean(call, "sojourn_mean", link="bottleneck") < mean(tcp, "sojourn_mean", link="bottleneck") / 2
+
+
+@needs_str0m
+def test_a_call_is_the_same_again_in_another_process() -> None:
+    first = net(CALL, tcp=True, duration="6s").run(seeds="1..2", threads=2)
+    assert first.fingerprints == net(CALL, tcp=True, duration="6s").run(seeds="1..2", threads=1).fingerprints
+    run = "t.net(t.CALL, tcp=True, duration='6s').run(seeds=[1])"
+    code = f"import sys; sys.path.insert(0, 'tests'); import test_stacks as t; print({run}.fingerprints[0])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    assert done.stdout.strip() == first.fingerprints[0], done.stderr
+
+
+@needs_str0m
+def test_a_call_has_a_source_of_its_own_and_no_log(tmp_path: Path) -> None:
+    with pytest.raises(fl.ScenarioError, match="str0m has a source of its own, its encoder; flow `app` has file"):
+        net(CALL, source={"file": {"size": "1MB"}}).run(seeds=[1])
+    with pytest.raises(fl.ScenarioError, match="it is not between least and most"):
+        net({"str0m": {"start": "9Mbit/s"}}).run(seeds=[1])
+    (tmp_path / "x.toml").write_text(TEXT.replace("quinn", "str0m"))
+    done = fairlane("run", "x.toml", "--qlog", "app", "--quiet", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "only a real implementation of QUIC writes one" in done.stderr
+
+
+@needs_quinn
+def test_transports_are_compared_as_words() -> None:
+    words = ["quinn:cubic", "quinn:newreno", "tcp:cubic", "tcp:bbr3"]
+    done = fl.compare(net(duration="3s", warmup="1s"), vary={"flows.app": words}, seeds=[1])
+    assert [s.label for s in done.settings] == words
+    assert [s.result.flows["transport"][0] for s in done.settings] == ["quinn", "quinn", "tcp", "tcp"]

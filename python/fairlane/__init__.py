@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .comparison.result import Comparison
     from .formats.imports import import_file
     from .own.cc import CongestionControl, cc_include, load_cc
-    from .own.plugin import Parameter, Qdisc, load_queue
+    from .own.plugin import Parameter, Qdisc, load_queue, load_stack
     from .papers import reproduce
     from .reports import Report, report
     from .runs.network import Network
@@ -71,7 +71,7 @@ _NAMES = {
     "comparison": "Comparison compare",
     "formats.imports": "import_file",
     "own.cc": "CongestionControl cc_include load_cc",
-    "own.plugin": "Parameter Qdisc load_queue",
+    "own.plugin": "Parameter Qdisc load_queue load_stack",
     "papers": "reproduce",
     "reports": "Report report",
     "runs.network": "Network",
@@ -134,6 +134,7 @@ __all__ = [
     "load",
     "load_cc",
     "load_queue",
+    "load_stack",
     "load_study",
     "papers",
     "plot",

@@ -27,7 +27,7 @@ pub(crate) mod flags {
 }
 
 #[repr(C)]
-struct Param {
+pub(crate) struct Param {
     name: *const c_char,
     doc: *const c_char,
     value: f64,
@@ -197,12 +197,27 @@ pub(crate) struct Read {
     pub(crate) calls: Calls,
 }
 
+impl Declared {
+    /// Name, JSON Schema, and bounds.
+    pub(crate) fn with_schema(&self) -> (String, Value, f64, f64) {
+        (self.name.clone(), json!({ "type": "number", "description": self.doc, "default": self.value }), self.min, self.max)
+    }
+}
+
 impl Read {
     /// JSON Schema of its parameters.
     pub(crate) fn schema(&self) -> Value {
-        let one = |p: &Declared| json!({ "type": "number", "description": p.doc, "default": p.value });
-        schema_of(self.params.iter().map(|p| (p.name.clone(), one(p), p.min, p.max)))
+        schema_of(self.params.iter().map(Declared::with_schema))
     }
+}
+
+/// Reads and checks parameter number `i`.
+pub(crate) fn declared(i: usize, p: Param) -> Result<Declared, String> {
+    let p = Declared { name: text(p.name), doc: text(p.doc), value: p.value, min: p.min, max: p.max };
+    if p.name.is_empty() || !p.value.is_finite() || p.value < p.min || p.value > p.max || p.min.is_nan() || p.max.is_nan() {
+        return Err(format!("parameter {i} needs a name and a finite default between min and max"));
+    }
+    Ok(p)
 }
 
 /// Text of a library; empty for a null pointer.
@@ -340,12 +355,6 @@ pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     let scheme: Scheme = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: unknown {field} \"{word}\""))?;
     let (field, word) = choice("ecn", text(t.ecn), "off");
     let ecn: EcnMode = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: unknown {field} \"{word}\""))?;
-    let params = array(&name, ("param", "params"), (t.params, t.param_count), |i, p: Param| {
-        let p = Declared { name: text(p.name), doc: text(p.doc), value: p.value, min: p.min, max: p.max };
-        if p.name.is_empty() || !p.value.is_finite() || p.value < p.min || p.value > p.max || p.min.is_nan() || p.max.is_nan() {
-            return Err(format!("parameter {i} needs a name and a finite default between min and max"));
-        }
-        Ok(p)
-    })?;
+    let params = array(&name, ("param", "params"), (t.params, t.param_count), declared)?;
     Ok(Read { name, doc: text(t.doc), scheme, ecn, flags: t.flags, state_size: t.state_size, params, calls: t.calls })
 }

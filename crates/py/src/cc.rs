@@ -421,12 +421,13 @@ pub(crate) fn register_cc(
     register_cc_plugin(name, doc, schema, Arc::new(PyPlugin(Arc::new(known)))).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// Loads a shared library and registers its `cc`, `queues` or `any` (`fairlane_cc.h`, `fairlane_queue.h`); returns the names.
+/// Loads a shared library and registers its `cc`, `queues`, `stacks` or `any` (`fairlane_cc.h`, `fairlane_queue.h`, `fairlane_stack.h`); returns the names.
 #[pyfunction]
 pub(crate) fn load_library(path: &str, wanted: &str) -> PyResult<Vec<String>> {
     let wanted = match wanted {
         "cc" => Wanted::Cc,
         "queues" => Wanted::Queues,
+        "stacks" => Wanted::Stacks,
         _ => Wanted::Any,
     };
     fairlane_cabi::load(Path::new(path), wanted).map_err(|e| PyValueError::new_err(e.to_string()))

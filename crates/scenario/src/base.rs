@@ -108,7 +108,7 @@ impl Base {
                     Ok(mut layer) => {
                         let wrong = Checker::new(schema::top(), &sources, true).run(&mut layer);
                         if wrong.is_empty() {
-                            root.merge(layer, Names::Nothing);
+                            root.merge(layer, Names::Sections);
                         }
                         found.absorb(wrong);
                     }
@@ -179,7 +179,7 @@ impl Base {
             if !Checker::new(schema::top(), &sources, true).run(&mut layer).is_empty() {
                 return None;
             }
-            root.merge(layer, Names::Nothing);
+            root.merge(layer, Names::Sections);
         }
         for [section, name] in changed {
             let path = [section.as_str(), name.as_str()];

@@ -284,7 +284,7 @@ fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, config: Option<
         Transport::Stack(stack) => {
             let wire = (Class(m.class), stack.header());
             let (sender, receiver) =
-                StackEndpoint::pair(stack.name(), (seed, m.name.as_str()), wire, usage, stack_fails, |seat| stack.build(seat));
+                StackEndpoint::pair(stack.title(), (seed, m.name.as_str()), wire, usage, stack_fails, |seat| stack.build(seat));
             (sender.into(), receiver.into())
         }
     }

@@ -311,7 +311,7 @@ impl Transport {
         match self {
             Self::Tcp(..) => "tcp",
             Self::Udp(_) => "udp",
-            Self::Stack(s) => s.name(),
+            Self::Stack(s) => s.title(),
         }
     }
 }

@@ -80,7 +80,9 @@ pub use long_table::{Wanted, long_table};
 pub use metrics::*;
 pub use output::{RunOutput, Table};
 pub use parallel::{Parallel, partition};
-pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, take_fault};
+pub use plugin::{
+    Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, register_stack, take_fault,
+};
 pub use points::{PointError, PointMetric, PointRun, PointValues, WholePoint, run_points, run_points_whole};
 pub use progress::Progress;
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec, StackSpec};

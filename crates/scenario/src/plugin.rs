@@ -6,7 +6,7 @@
 //! found; registering the name again does not change it.
 
 use crate::dynamic::DynQdisc;
-use crate::registry::QueueSpec;
+use crate::registry::{QueueSpec, StackSpec};
 use crate::registry_entry::Listed;
 use fairlane_net::BuildContext;
 use fairlane_queue::{Capabilities, Discipline, Problem};
@@ -49,8 +49,8 @@ pub enum RegisterError {
     /// The name is not valid in a scenario.
     #[error("`{0}` is not a name: use letters, digits, - and _")]
     Name(String),
-    /// The name belongs to a built-in queue.
-    #[error("`{0}` is a built-in queue: choose another name")]
+    /// The name belongs to a built-in queue or stack.
+    #[error("`{0}` is built in: choose another name")]
     Taken(String),
 }
 
@@ -69,13 +69,7 @@ where
 /// Registers a discipline: name, one sentence, JSON Schema of its parameters (an object without references), factory.
 /// An earlier registration of the same name is replaced.
 pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn QueuePlugin>) -> Result<(), RegisterError> {
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
-        return Err(RegisterError::Name(name.to_owned()));
-    }
-    let built_in = QueueSpec::NAMES.iter().flat_map(|(n, a)| std::iter::once(n).chain(a.iter()));
-    if built_in.chain([&"plugin"]).any(|n| n.eq_ignore_ascii_case(name)) {
-        return Err(RegisterError::Taken(name.to_owned()));
-    }
+    valid(name, QueueSpec::NAMES)?;
     let schema: &'static Value = Box::leak(Box::new(schema));
     let doc = if doc.trim().is_empty() { "A plug-in queue without a description." } else { doc };
     let entry = Arc::new(Entry { name: name.to_owned(), doc: doc.to_owned(), schema, plugin });
@@ -91,11 +85,12 @@ fn find(name: &str) -> Option<Arc<Entry>> {
     exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
 }
 
-/// Canonical name of a plug-in and the schema of its parameters; `what` is `queue` or `cc`.
+/// Canonical name of a plug-in and the schema of its parameters; `what` is `queue`, `cc` or `stack`.
 pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Value)> {
     match what {
         "queue" => find(name).map(|e| (e.name.clone(), e.schema)),
         "cc" => fairlane_tcp::registered_cc(name).map(|(own, schema)| (own.to_owned(), schema)),
+        "stack" => fairlane_stacks::registered_stack(name).map(|(own, schema)| (own.to_owned(), schema)),
         _ => None,
     }
 }
@@ -105,16 +100,41 @@ pub(crate) fn names(what: &str) -> Vec<String> {
     match what {
         "queue" => ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect(),
         "cc" => fairlane_tcp::cc_plugins().into_iter().map(|p| p.0.to_owned()).collect(),
+        "stack" => fairlane_stacks::stack_plugins().into_iter().map(|p| p.0.to_owned()).collect(),
         _ => Vec::new(),
     }
 }
 
-/// Every registered queue and congestion control: kind, name, sentence, schema.
+/// Every registered queue, congestion control and transport stack: kind, name, sentence, schema.
 pub fn plugins() -> Vec<(&'static str, String, String, Value)> {
     let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
     let queues = all.iter().map(|e| ("queue", e.name.clone(), e.doc.clone(), e.schema.clone()));
     let ccs = fairlane_tcp::cc_plugins().into_iter().map(|(name, doc, schema)| ("cc", name.to_owned(), doc, schema.clone()));
-    queues.chain(ccs).collect()
+    let stacks = fairlane_stacks::stack_plugins().into_iter().map(|(name, doc, schema)| ("stack", name.to_owned(), doc, schema.clone()));
+    queues.chain(ccs).chain(stacks).collect()
+}
+
+/// Registers a transport stack: name, one sentence, JSON Schema of its parameters (an object without references), factory.
+/// An earlier registration of the same name is replaced.
+///
+/// # Errors
+/// The name is invalid, or that of a built-in stack.
+pub fn register_stack(name: &str, doc: &str, schema: Value, plugin: Arc<dyn fairlane_stacks::StackPlugin>) -> Result<(), RegisterError> {
+    valid(name, StackSpec::NAMES)?;
+    fairlane_stacks::register_stack(name, doc, schema, plugin);
+    Ok(())
+}
+
+/// Checks the name of a plug-in against the built-in names and aliases of its kind.
+fn valid(name: &str, built_in: &[(&str, &[&str])]) -> Result<(), RegisterError> {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        return Err(RegisterError::Name(name.to_owned()));
+    }
+    let built_in = built_in.iter().flat_map(|(n, a)| std::iter::once(n).chain(a.iter()));
+    if built_in.chain([&"plugin"]).any(|n| n.eq_ignore_ascii_case(name)) {
+        return Err(RegisterError::Taken(name.to_owned()));
+    }
+    Ok(())
 }
 
 struct Typed<P>(PhantomData<fn() -> P>);

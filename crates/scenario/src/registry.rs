@@ -86,6 +86,8 @@ controls! {
 stacks! {
     "quinn" [] => Quinn: s::QuinnParams;
     "noq" [] => Noq: s::NoqParams;
+    "str0m" [] => Str0m: s::Str0mParams;
+    plugin s::StackPluginParams;
 }
 
 impl Default for StackSpec {

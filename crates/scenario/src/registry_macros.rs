@@ -348,34 +348,47 @@ macro_rules! controls {
 }
 
 macro_rules! stacks {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)* plugin $plugin:ty;) => {
         $crate::registry_macros::spec! {
             /// A real transport stack with its parameters.
             StackSpec, "stack", "Real transport stack: its name, or a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
+            unlisted "plugin" => Plugin: $plugin;
         }
 
         impl StackSpec {
             /// Names and versions of all stacks.
             pub const VERSIONS: &'static [(&'static str, &'static str)] = &[$(($name, <$params as fairlane_stacks::Implementation>::VERSION)),*];
+            /// Name of the stack in tables: that of a plug-in is its own.
+            pub fn title(&self) -> &'static str {
+                match self { Self::Plugin(p) => p.name(), other => other.name() }
+            }
             /// True if the stack is built into this program.
             pub fn is_built(&self) -> bool {
-                match self { $(Self::$variant(_) => <$params as fairlane_stacks::Implementation>::BUILT),* }
+                match self { $(Self::$variant(_) => <$params as fairlane_stacks::Implementation>::BUILT,)* Self::Plugin(_) => true }
             }
             /// Names of the stacks that are built into this program.
             pub fn built() -> Vec<&'static str> {
                 [$(<$params as fairlane_stacks::Implementation>::BUILT.then_some($name)),*].into_iter().flatten().collect()
             }
+            /// True if the stack has a source of its own, which runs as long as the flow.
+            pub(crate) fn has_media(&self) -> bool {
+                match self { $(Self::$variant(_) => <$params as fairlane_stacks::Implementation>::MEDIA,)* Self::Plugin(_) => false }
+            }
+            /// True if the stack writes a log of its own.
+            pub(crate) fn writes_log(&self) -> bool {
+                match self { $(Self::$variant(_) => <$params as fairlane_stacks::Implementation>::LOGS,)* Self::Plugin(_) => false }
+            }
             /// Header bytes of a datagram on the wire.
             pub(crate) fn header(&self) -> u64 {
-                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::header(p)),* }
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::header(p),)* Self::Plugin(p) => fairlane_stacks::Implementation::header(p) }
             }
             pub(crate) fn check(&self) -> Result<(), fairlane_net::Problem> {
-                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::check(p)),* }
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::check(p),)* Self::Plugin(p) => fairlane_stacks::Implementation::check(p) }
             }
             /// Builds the stack of one end of a flow.
             pub(crate) fn build(&self, seat: &fairlane_stacks::Seat) -> Result<Option<Box<dyn fairlane_stacks::Stack>>, String> {
-                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::build(p, seat)),* }
+                match self { $(Self::$variant(p) => fairlane_stacks::Implementation::build(p, seat),)* Self::Plugin(p) => fairlane_stacks::Implementation::build(p, seat) }
             }
         }
     };

@@ -98,6 +98,8 @@ series! { FLOW_SERIES: FlowSample {
     "min_rtt" ["s"] Gauge "Smallest round-trip time in BBR's window for it; 0 before the first.";
     "cwnd_gain" ["1"] Gauge "Gain of BBR's congestion window over the bandwidth-delay product.";
     "pacing_gain" ["1"] Gauge "Gain of BBR's pacing rate over the bandwidth.";
+    "pacing_rate" ["bit/s"] Gauge "Rate at which a real transport stack paces its packets.";
+    "target_rate" ["bit/s"] Gauge "Rate that the congestion control of media allows its encoder (`str0m`).";
     "external_pacing_rate" ["bit/s"] Gauge "Pacing rate that is set from outside; 0: none (`external`).";
     "mode" ["1"] Gauge "Number of the state that BBR is in, as its page lists them.";
     "round" ["count"] Gauge "Round trips that BBR has counted.";

@@ -12,6 +12,7 @@ mod groups;
 mod growth;
 mod links;
 mod mobility;
+mod own_stack;
 mod parallel;
 mod plugin;
 mod plugin_cc;

@@ -303,8 +303,10 @@ impl Endpoint for StackEndpoint {
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let s = self.state();
-        if s.rate > 0.0 {
-            out("pacing_rate", s.rate);
+        for (name, value) in [("pacing_rate", s.rate), ("target_rate", s.target)] {
+            if value > 0.0 {
+                out(name, value);
+            }
         }
     }
 }

@@ -16,12 +16,22 @@ fn base() -> Instant {
 
 /// Simulated time as an instant, rounded down to whole nanoseconds.
 pub fn instant(now: Time) -> Instant {
-    base() + Duration::from_nanos(now.as_ps() / PS)
+    instant_from(base(), now)
 }
 
 /// Simulated time of an instant; the start of the run for an earlier one.
 pub fn time(at: Instant) -> Time {
-    let ns = at.saturating_duration_since(base()).as_nanos();
+    time_from(base(), at)
+}
+
+/// Simulated time as an instant, where the run starts at `start`.
+pub(crate) fn instant_from(start: Instant, now: Time) -> Instant {
+    start + Duration::from_nanos(now.as_ps() / PS)
+}
+
+/// Simulated time of an instant, where the run starts at `start`.
+pub(crate) fn time_from(start: Instant, at: Instant) -> Time {
+    let ns = at.saturating_duration_since(start).as_nanos();
     u64::try_from(ns).ok().and_then(|ns| ns.checked_mul(PS)).map_or(Time::MAX, Time::from_ps)
 }
 

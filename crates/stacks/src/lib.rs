@@ -11,22 +11,26 @@
 
 mod datagrams;
 mod endpoint;
-#[cfg(feature = "tls")]
+#[cfg(any(feature = "quinn", feature = "noq"))]
 mod entropy;
 mod instant;
-#[cfg(feature = "tls")]
+#[cfg(any(feature = "quinn", feature = "noq"))]
 mod meter;
 #[cfg(feature = "noq")]
 mod noq;
+mod plugin;
 #[cfg(feature = "quinn")]
 mod quinn;
 mod spec;
 mod stack;
+#[cfg(feature = "str0m")]
+mod str0m;
 #[cfg(feature = "tls")]
 mod tls;
 
 pub use datagrams::Datagrams;
 pub use endpoint::{StackEndpoint, StackFault, datagram_of};
 pub use instant::{instant, time};
-pub use spec::{Implementation, NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams};
+pub use plugin::{StackPlugin, StackPluginParams, register_stack, registered_stack, stack_plugins};
+pub use spec::{Implementation, NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams, Str0mParams};
 pub use stack::{Seat, Stack, StackState, Transmit};

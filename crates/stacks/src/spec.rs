@@ -2,7 +2,7 @@
 
 use crate::stack::{Seat, Stack};
 use fairlane_net::Problem;
-use fairlane_units::{Bytes, Dur, Len};
+use fairlane_units::{Bytes, Dur, Len, Rate};
 
 fairlane_units::params! {
     /// quinn, an implementation of QUIC (RFC 9000, RFC 9001, RFC 9002) in Rust: quinn-proto 0.11.19 with rustls and full TLS 1.3, unchanged. License MIT
@@ -24,6 +24,37 @@ fairlane_units::params! {
         /// Parameters that all implementations of QUIC have in common.
         #[serde(flatten)]
         pub quic: QuicParams,
+    }
+
+    /// str0m, an implementation of WebRTC in Rust: str0m 0.24.1 with ICE, DTLS 1.3 and SRTP, unchanged. License MIT or Apache-2.0. The sender has a camera
+    /// whose encoder follows Google congestion control over transport-wide feedback; packets that are lost are sent again (RFC 4585, RFC 4588). It lacks
+    /// sound, several layers of a picture (simulcast, SVC), forward error correction, data channels, TURN and ECN here.
+    pub struct Str0mParams {
+        /// Rate at which congestion control and encoder start.
+        #[schemars(extend("x-min" = "10kbit/s", "x-max" = "1Gbit/s"))]
+        pub start: Rate = Rate::from_bps(300_000),
+        /// Least rate of the encoder (RFC 8593: R_min).
+        #[schemars(extend("x-min" = "1kbit/s", "x-max" = "1Gbit/s"))]
+        pub least: Rate = Rate::from_bps(150_000),
+        /// Largest rate of the encoder (RFC 8593: R_max), which the congestion control tries to reach.
+        #[schemars(extend("x-min" = "10kbit/s", "x-max" = "1Gbit/s"))]
+        pub most: Rate = Rate::from_bps(1_500_000),
+        /// Frames a second.
+        #[schemars(range(min = 1.0, max = 240.0))]
+        pub fps: f64 = 30.0,
+        /// Size of a key frame over that of the mean frame; the seven frames after it save the excess. The first frame is one, and each that the receiver
+        /// asks for because it misses a frame.
+        #[schemars(range(min = 1.0, max = 8.0))]
+        pub key_frame: f64 = 4.0,
+        /// Scale of the Laplace distribution of the relative deviation of sizes of frames; 0: none (RFC 8593: SCALE_B).
+        #[schemars(range(min = 0.0, max = 0.5))]
+        pub deviation: f64 = 0.15,
+        /// Time after a change of its rate in which the encoder accepts no other (RFC 8593: tau_v).
+        #[schemars(extend("x-min" = "0ms", "x-max" = "10s"))]
+        pub reaction: Dur = Dur::from_ms(200),
+        /// Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768).
+        #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+        pub header: Bytes = Bytes(28),
     }
 
     /// Parameters of every implementation of QUIC.
@@ -119,6 +150,10 @@ pub trait Implementation {
     const VERSION: &'static str;
     /// True if the stack is built into this program.
     const BUILT: bool;
+    /// True if the stack has a source of its own, which runs as long as the flow.
+    const MEDIA: bool = false;
+    /// True if the stack writes a log of its own.
+    const LOGS: bool = true;
     /// Header bytes of a datagram on the wire.
     fn header(&self) -> u64;
     /// Checks what the range of a parameter cannot say.
@@ -188,6 +223,34 @@ impl Implementation for NoqParams {
         #[cfg(feature = "noq")]
         return crate::noq::build(self, seat).map(Some);
         #[cfg(not(feature = "noq"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
+
+impl Implementation for Str0mParams {
+    const VERSION: &'static str = "0.24.1";
+    const BUILT: bool = cfg!(feature = "str0m");
+    const MEDIA: bool = true;
+    const LOGS: bool = false;
+    fn header(&self) -> u64 {
+        self.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        if self.most < self.least {
+            return Err(Problem::new("most", "it is below least"));
+        }
+        if self.start < self.least || self.start > self.most {
+            return Err(Problem::new("start", "it is not between least and most"));
+        }
+        Ok(())
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "str0m")]
+        return crate::str0m::build(self, seat).map(Some);
+        #[cfg(not(feature = "str0m"))]
         {
             let _ = seat;
             Ok(None)

@@ -60,8 +60,10 @@ pub struct StackState {
     pub srtt: Dur,
     /// Longest payload of a datagram on this path.
     pub mtu: u32,
-    /// Rate of pacing, or target rate of a codec, in bit/s; zero if there is none.
+    /// Rate of pacing in bit/s; zero if there is none.
     pub rate: f64,
+    /// Rate in bit/s that a congestion control of media allows its encoder; zero if there is none.
+    pub target: f64,
     /// Why no more is sent.
     pub limit: Limit,
 }

@@ -52,8 +52,9 @@ pub(crate) fn fill_random(bytes: &mut [u8]) {
     });
 }
 
+/// Random numbers of the stack that runs on this thread.
 #[derive(Debug)]
-struct Seeded;
+pub(crate) struct Seeded;
 
 impl SecureRandom for Seeded {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {

@@ -2,126 +2,17 @@
 
 #![cfg(feature = "quinn")]
 
-use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, Limit, Segment, TimerId, Timers, Usage};
-use fairlane_stacks::{
-    Implementation, QuicParams, QuicVersion, QuinnCc, QuinnParams, Seat, Stack, StackEndpoint, StackFault, StackState, Transmit,
-};
+use fairlane_net::{Cx, ENDLESS, Ecn, Endpoint, Limit, Timers, Usage};
+use fairlane_stacks::{Implementation, QuicParams, QuicVersion, QuinnCc, QuinnParams, Stack, StackState, Transmit};
 use fairlane_units::{Dur, Time};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use pair::{FAULTS, Pair, STREAMS, ms};
 
-const STREAMS: Usage = Usage { dialogue: false, amounts: true };
-
-thread_local! {
-    static FAULTS: RefCell<Vec<StackFault>> = const { RefCell::new(Vec::new()) };
-}
-
-fn note(fault: StackFault) {
-    FAULTS.with_borrow_mut(|f| f.push(fault));
-}
-
-/// Both ends of a flow, and the packets between them.
-struct Pair {
-    ends: [StackEndpoint; 2],
-    timers: [Timers; 2],
-    flying: BTreeMap<(Time, u64), (usize, Segment)>,
-    now: Time,
-    count: u64,
-    delivered: [u64; 2],
-    /// Hash of all packets, sent at which times.
-    print: u64,
-    /// Number of packets sent by each end.
-    sent: [u64; 2],
-    lost: fn(usize, u64) -> bool,
-    /// Marks packets of the sender from this number on.
-    marks_from: u64,
-}
+mod pair;
 
 fn with(change: impl FnOnce(&mut QuicParams)) -> QuinnParams {
     let mut params = QuinnParams::default();
     change(&mut params.quic);
     params
-}
-
-fn ms(n: u64) -> Dur {
-    Dur::from_ms(n)
-}
-
-impl Pair {
-    fn of(params: &QuinnParams, seed: u64, usage: Usage) -> Self {
-        Self::with((seed, usage), |seat| params.build(seat))
-    }
-
-    fn with((seed, usage): (u64, Usage), build: impl Fn(&Seat) -> Result<Option<Box<dyn Stack>>, String>) -> Self {
-        let (a, b) = StackEndpoint::pair("quinn", (seed, "app"), (Class(0), 28), usage, note, build);
-        let mut pair = Self {
-            ends: [a, b],
-            timers: Default::default(),
-            flying: BTreeMap::new(),
-            now: Time::ZERO,
-            count: 0,
-            delivered: [0; 2],
-            print: 0,
-            sent: [0; 2],
-            lost: |_, _| false,
-            marks_from: u64::MAX,
-        };
-        pair.call(1, |e, cx| e.start(cx));
-        pair.call(0, |e, cx| e.start(cx));
-        pair
-    }
-
-    fn call(&mut self, end: usize, f: impl FnOnce(&mut StackEndpoint, &mut Cx<'_>)) {
-        let mut out = Vec::new();
-        let mut cx = Cx::new(self.now, &mut out, &mut self.timers[end]);
-        f(&mut self.ends[end], &mut cx);
-        self.delivered[end] += cx.delivered;
-        for o in out {
-            self.print = self.print.rotate_left(7) ^ self.now.as_ps() ^ o.seg.seq ^ o.seg.ack ^ u64::from(o.len);
-            self.sent[end] += 1;
-            if (self.lost)(end, self.sent[end]) {
-                continue;
-            }
-            let mut seg = o.seg;
-            if end == 0 && self.sent[0] >= self.marks_from && seg.ecn().capable() {
-                seg.set_ecn(Ecn::Ce);
-            }
-            // 100 Mbit/s would be 0.1 ms a packet; the path has no queue, so one after the other.
-            self.count += 1;
-            self.flying.insert((self.now + ms(20), self.count), (1 - end, seg));
-        }
-    }
-
-    fn write(&mut self, bytes: u64, fin: bool) {
-        self.call(0, |e, cx| e.on_write(bytes, fin, cx));
-    }
-
-    fn run(&mut self, until: Dur) -> &mut Self {
-        let end = Time::ZERO + until;
-        for _ in 0..1_000_000 {
-            let timer = self.timers[0].next().min(self.timers[1].next());
-            let packet = self.flying.keys().next().map_or(Time::MAX, |k| k.0);
-            let next = timer.min(packet);
-            if next > end {
-                self.now = end;
-                return self;
-            }
-            self.now = next;
-            if packet <= timer {
-                let (_, (to, seg)) = self.flying.pop_first().unwrap();
-                self.call(to, |e, cx| e.on_packet(&seg, cx));
-            } else {
-                let at = usize::from(self.timers[1].next() < self.timers[0].next());
-                assert_eq!(self.timers[at].take_due(next), Some(TimerId::Rto));
-                self.call(at, |e, cx| e.on_timer(TimerId::Rto, cx));
-            }
-        }
-        panic!("time stands still at {:?}", self.now);
-    }
-
-    fn connection(&self) -> &'static str {
-        self.ends[0].moment().unwrap().connection
-    }
 }
 
 /// RFC 9001: a full handshake takes one round trip; the certificate, keys and random numbers follow from the seed, so every byte is the same again.
@@ -343,7 +234,7 @@ fn a_panic_of_a_stack_is_a_fault_with_flow_time_and_packet() {
     assert_eq!(faults[0].time, Time::ZERO + ms(60));
     let text = &faults[0].message;
     assert!(
-        text.starts_with("flow `app`, receiver, after packet ") && text.ends_with("stack quinn panicked: it does not like the time"),
+        text.starts_with("flow `app`, receiver, after packet ") && text.ends_with("stack tested panicked: it does not like the time"),
         "{text}"
     );
     // A clone has no connection.
@@ -373,4 +264,35 @@ fn noq_repairs_losses_and_is_the_same_again() {
         };
         assert_eq!(run(), run());
     }
+}
+
+/// BBR of quinn and BBRv3 of noq draw from the system's random numbers, which are those of the seed in this build.
+#[cfg(all(feature = "noq", getrandom_backend = "custom"))]
+#[test]
+fn bbr_is_the_same_again_with_random_numbers_of_the_seed() {
+    use fairlane_stacks::{NoqCc, NoqParams};
+    fn run<P: Implementation>(params: &P, seed: u64) -> u64 {
+        assert!(params.check().is_ok());
+        let mut p = Pair::of(params, seed, STREAMS);
+        p.lost = |end, n| end == 0 && n % 100 == 99;
+        p.write(2_000_000, true);
+        p.run(Dur::from_secs(30));
+        assert_eq!(p.delivered[1], 2_000_000);
+        p.print
+    }
+    let quinn = QuinnParams { cc: QuinnCc::Bbr, ..QuinnParams::default() };
+    let noq = NoqParams { cc: NoqCc::Bbr3, ..NoqParams::default() };
+    let first = (run(&quinn, 1), run(&noq, 1));
+    assert_ne!(first, (run(&quinn, 2), run(&noq, 2)));
+    assert_eq!(first, (run(&quinn, 1), run(&noq, 1)));
+    let other = std::thread::spawn(move || (run(&quinn, 1), run(&noq, 1))).join().unwrap();
+    assert_eq!(first, other);
+}
+
+/// Other builds refuse them in one line.
+#[cfg(not(getrandom_backend = "custom"))]
+#[test]
+fn bbr_needs_random_numbers_of_the_seed() {
+    let quinn = QuinnParams { cc: QuinnCc::Bbr, ..QuinnParams::default() };
+    assert!(quinn.check().is_err_and(|e| e.message.contains("getrandom_backend")));
 }

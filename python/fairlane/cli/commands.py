@@ -30,7 +30,7 @@ from .output import (
     render,
     wrote,
 )
-from .recording import calls, capture, recorded, write_logs
+from .recording import calls, capture, recorded, write_keys, write_logs
 from .seeds import seed_options
 
 _SCHEMAS = [
@@ -192,6 +192,11 @@ def cli(ctx: click.Context) -> None:
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Add the queue length as a comment to each captured packet that leaves a queue.")
 @click.option(
+    "--keylog",
+    metavar="FILE",
+    help="Write the secrets of captured real transport stacks, by which Wireshark decrypts (docs/models/stacks.md). Needs --pcap.",
+)
+@click.option(
     "--qlog",
     "qlogs",
     multiple=True,
@@ -233,6 +238,7 @@ def run(
     snaplen: int | None,
     pcap_ip: str,
     pcap_queue: bool,
+    keylog: str | None,
     qlogs: tuple[str, ...],
     trace: str | None,
     trace_format: str,
@@ -294,6 +300,8 @@ def run(
         watched = bool(pcaps or why or html is not None or hop_probe or trace is not None or qlogs)
         if (reason := _in_one_piece(resolved, chosen, watched=watched)) is not None:
             notes([f"the run uses one thread: {reason}"])
+    if keylog is not None and not pcaps:
+        raise click.UsageError("--keylog needs --pcap NAME")
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with capture(pcaps, out, settings) as (pcap, stage), recorded(trace, out, trace_format, force=force) as events:
         began = time.monotonic()
@@ -311,6 +319,7 @@ def run(
         if only_seen:
             drop_sampling_warnings(result)
         log.ran(result, spent)
+        write_keys(result, keylog, out, force=force)
         text = None
         if html is not None:
             from ..runs.page import page as page_of

@@ -67,3 +67,13 @@ def write_logs(result: Any, out: str | None, *, force: bool) -> None:
     several = len({seed for seed, _ in result.logs}) > 1
     for (seed, name), text in result.logs.items():
         save_bytes(Path(out or "") / f"{name}{f'.{seed}' if several else ''}.sqlog", text, new=not force)
+
+
+def write_keys(result: Any, keylog: str | None, out: str | None, *, force: bool) -> None:
+    """Writes the key log of the captures."""
+    if keylog is None:
+        return
+    from ..base.files import save_bytes
+    from ..runs.key_log import key_log
+
+    save_bytes(Path(out or "") / keylog, key_log(result.captures).encode(), new=not force)

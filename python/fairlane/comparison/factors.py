@@ -12,6 +12,7 @@ from ..base.reference import registry, registry_at
 from ..base.spec import plain
 from ..base.toml import value as as_toml
 from ..errors import FairlaneError, suggest
+from .transports import changed
 
 MOST_SETTINGS = 1000
 """Most combinations of levels of a comparison."""
@@ -169,6 +170,8 @@ def _varied(path: str, values: Any, base: Mapping[str, Any]) -> Factor:
     levels: list[Level] = []
     if isinstance(values, str) and kind in ("queue", "cc"):
         levels = [Level(c.label, ((text, c.value if any(c.value.values()) else c.name),)) for c in choices(values, kind)]
+    elif keys[0] == "flows" and len(keys) == 2:
+        levels = [Level(word, ((text, flow),)) for word, flow in _transports(path, values, base["flows"][keys[1]])]
     elif isinstance(values, str):
         levels = [Level(" ".join(v.split()), ((text, written(v) if v[:1] in "{[" else v),)) for v in _parts(path, values)]
     else:
@@ -181,6 +184,28 @@ def _varied(path: str, values: Any, base: Mapping[str, Any]) -> Factor:
     if not levels:
         raise FairlaneError(f"{option}: name at least one level, such as {path}=A,B")
     return _once(Factor("", option, (text,), tuple(levels)))
+
+
+def _transports(path: str, values: Any, flow: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the levels of a flow as a whole: each word, and the flow with the transport that it names."""
+    words = _parts(path, values) if isinstance(values, str) else list(values)
+    text, at = values if isinstance(values, str) else ",".join(map(str, words)), 0
+    for word in words:
+        if not isinstance(word, str):
+            raise FairlaneError(f"vary {path}: {word!r} is no transport: write for instance quinn:cubic or tcp:bbr3")
+        at = text.index(word, at)
+        try:
+            yield word, changed(word, flow)
+        except FairlaneError as e:
+            _at(
+                path,
+                text,
+                at,
+                len(word),
+                str(e),
+                "write TRANSPORT:CONTROL, such as quinn:cubic, noq:newreno or tcp:bbr3, or a TRANSPORT alone",
+            )
+        at += len(word)
 
 
 def _there(keys: tuple[str, ...], base: Mapping[str, Any]) -> None:

@@ -299,6 +299,15 @@ def load_queue(path: str | Path) -> list[Announced]:
     return load_library(path, "queues")
 
 
+def load_stack(path: str | Path) -> list[Announced]:
+    """Loads a shared library with transport stacks, built with `fairlane_stack.h`; returns their names for use in scenarios.
+
+    Raises:
+        PluginLoadError: it cannot be loaded, or a table in it is of another version or incomplete.
+    """
+    return load_library(path, "stacks")
+
+
 def load(path: str | Path) -> Made:
     """Loads a plug-in, a Python file or a shared library, so that scenarios can name its queues and congestion controls.
 

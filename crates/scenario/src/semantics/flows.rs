@@ -218,6 +218,13 @@ impl Semantics<'_> {
             let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
             self.fail(Code::SourceUnfit, &path, format!("{}: {}", source.name(), problem.message), "");
         }
+        if let Transport::Stack(stack) = &transport
+            && stack.has_media()
+            && !matches!(source, SourceSpec::Bulk(_))
+        {
+            let message = format!("{} has a source of its own, its encoder; flow `{name}` has {}", stack.name(), source.name());
+            self.fail(Code::StackUnfit, &["flows", name, "source"], message, "leave source out");
+        }
         self.carrier(name, &transport, &source);
         source.fill(over);
         spec.source = Some(SourceTable::from(&source));

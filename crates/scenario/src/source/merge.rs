@@ -6,17 +6,28 @@ use crate::spec::REGISTRY_KEYS;
 /// Meaning of a table's keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
+    /// Sections of a scenario.
+    Sections,
     /// Parameters.
     Nothing,
     /// An algorithm: its only key.
     Algorithm,
     /// Owners that each have an algorithm: the nodes of a channel's `queues`.
     Owners,
+    /// Groups of flows.
+    Flows,
+    /// Parameters of a group of flows, with one transport among them.
+    Flow,
 }
+
+/// Transports of a flow, of which it has one.
+const TRANSPORTS: [&str; 3] = ["tcp", "udp", "stack"];
 
 impl Names {
     fn below(self, key: &str) -> Self {
         match key {
+            "flows" if self == Self::Sections => Self::Flows,
+            _ if self == Self::Flows => Self::Flow,
             _ if self == Self::Owners || REGISTRY_KEYS.contains(&key) => Self::Algorithm,
             "queues" => Self::Owners,
             _ => Self::Nothing,
@@ -26,12 +37,15 @@ impl Names {
 
 impl Node {
     /// Merges `over` into `self`: tables are merged, other values replaced; a table that names another algorithm
-    /// replaces the old one.
+    /// replaces the old one, and so does another transport of a flow.
     pub(crate) fn merge(&mut self, over: Self, names: Names) {
         match (&mut self.value, over.value) {
             (Value::Table(base), Value::Table(over)) => {
                 if names == Names::Algorithm && !over.is_empty() && named(base) != named(&over) {
                     base.clear();
+                }
+                if names == Names::Flow && TRANSPORTS.iter().any(|t| over.contains_key(*t)) {
+                    base.retain(|name, _| !TRANSPORTS.contains(&name.as_str()) || over.contains_key(name));
                 }
                 for (name, entry) in over {
                     match base.get_mut(&name) {

@@ -491,6 +491,7 @@ impl Stack for Quic {
             srtt: if reading.acked > 0 { Dur::from_ps(srtt.as_nanos() as u64 * 1000) } else { Dur::ZERO },
             mtu,
             rate: reading.pacing.map_or(0.0, |r| r as f64),
+            target: 0.0,
             limit,
         }
     }

@@ -1,0 +1,105 @@
+"""Test cases of RFC 8867 section 5 with str0m: its capacities, times and flows, and what it expects of a media flow.
+
+Numbers are those of ns3-rmcat (test/rmcat-wired-test-suite.cc), which has no jitter; runs of 300 s are cut to 120 s and 200 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import fairlane as fl
+from fairlane import _core
+
+pytestmark = pytest.mark.skipif(
+    "str0m" not in {name for name, _, built in _core.stacks() if built}, reason="str0m is not built: cargo build --features str0m"
+)
+
+MEDIA = {"str0m": {"start": "300kbit/s", "least": "150kbit/s", "most": "1500kbit/s"}}
+QUEUE = 0.3
+"""Seconds of the bottleneck's buffer."""
+
+
+def path(rate: float, duration: int, *, back: Iterable[tuple[int, float]] = (), steps: Iterable[tuple[int, float]] = ()) -> fl.Network:
+    """A bottleneck of `rate` Mbit/s and 50 ms, whose rate changes in `steps` (seconds, Mbit/s), and in the other direction in `back`."""
+    net = fl.Network(duration=f"{duration}s", sample="500ms")
+
+    def link(rate: float, steps: Iterable[tuple[int, float]]) -> dict[str, Any]:
+        changes = [{"at": f"{at}s", "rate": f"{r}Mbit/s"} for at, r in steps]
+        queue = {"droptail": {"limit": f"{round(rate * 1e6 / 8 * QUEUE)}B"}}
+        return {"rate": f"{rate}Mbit/s", "queue": queue, **({"rates": changes} if changes else {})}
+
+    reverse = {"reverse": link(rate, back)} if back else {}
+    net.link("a", "b", name="line", delay="50ms", **link(rate, steps), **reverse)
+    return net
+
+
+def goodput(result: fl.Result, flow: str, begin: float, end: float) -> float:
+    """Mean goodput in Mbit/s between two times."""
+    s = result.flow_series
+    return float(s.filter((s["flow"] == flow) & (s["time"] > begin) & (s["time"] <= end))["goodput"].mean() or 0.0) / 1e6
+
+
+def test_5_1_the_rate_follows_a_capacity_that_varies() -> None:
+    net = path(1, 100, steps=[(40, 2.5), (60, 0.6), (80, 1)]).flow("media", "a", "b", stack=MEDIA)
+    result = net.run(seeds=[1])
+    got = [goodput(result, "media", *when) for when in ((20, 40), (50, 60), (70, 80), (90, 100))]
+    print("5.1", got, result.value("loss", flow="media").mean, result.value("delay_p95", flow="media").mean)
+
+
+def test_5_2_two_flows_follow_a_capacity_that_varies() -> None:
+    net = path(4, 125, steps=[(25, 2), (50, 3.5), (75, 1), (100, 2)]).flow("m1", "a", "b", stack=MEDIA).flow("m2", "a", "b", stack=MEDIA)
+    result = net.run(seeds=[1])
+    got = [[goodput(result, f, *when) for f in ("m1", "m2")] for when in ((15, 25), (35, 50), (65, 75), (85, 100), (110, 125))]
+    print("5.2", got)
+
+
+def test_5_3_a_congested_feedback_path() -> None:
+    net = path(2, 100, steps=[(20, 1), (40, 0.5), (60, 2)], back=[(35, 0.8), (70, 2)])
+    result = net.flow("m1", "a", "b", stack=MEDIA).flow("m2", "b", "a", stack=MEDIA).run(seeds=[1])
+    got = [[goodput(result, f, *when) for f in ("m1", "m2")] for when in ((10, 20), (30, 35), (50, 60), (85, 100))]
+    print("5.3", got)
+
+
+def test_5_4_three_flows_share() -> None:
+    net = path(3.5, 120)
+    for i in range(3):
+        net.flow(f"m{i}", "a", "b", stack=MEDIA, start=f"{20 * i}s")
+    result = net.run(seeds=[1])
+    print("5.4", [goodput(result, f"m{i}", 80, 120) for i in range(3)], result.value("sojourn_mean", link="line").mean)
+
+
+def test_5_5_round_trip_times_from_20_to_300_ms() -> None:
+    net = fl.Network(duration="200s", sample="500ms")
+    bottleneck = {"rate": "4Mbit/s", "delay": "9ms", "queue": {"droptail": {"limit": "150kB"}}}
+    net.dumbbell(pairs=5, delays=["1ms", "16ms", "41ms", "91ms", "141ms"], bottleneck=bottleneck)
+    for i in range(5):
+        net.flow(f"m{i}", f"s{i}", f"d{i}", stack=MEDIA, start=f"{10 * i}s")
+    result = net.run(seeds=[1])
+    print("5.5", [goodput(result, f"m{i}", 120, 200) for i in range(5)])
+
+
+@pytest.mark.parametrize("buffer", [0.3, 1.0])
+def test_5_6_next_to_a_long_tcp_flow(buffer: float) -> None:
+    net = path(2, 120).flow("media", "a", "b", stack=MEDIA, start="5s").flow("tcp", "a", "b", tcp={"cc": "newreno"})
+    net.set("links.line.queue.droptail.limit", f"{round(2e6 / 8 * buffer)}B")
+    result = net.run(seeds=[1])
+    print("5.6", buffer, goodput(result, "media", 60, 120), goodput(result, "tcp", 60, 120))
+
+
+def test_5_7_next_to_short_tcp_flows() -> None:
+    net = path(2, 120).flow("m0", "a", "b", stack=MEDIA, start="5s").flow("m1", "a", "b", stack=MEDIA, start="5s")
+    net.flow("web", "a", "b", count=10, spread="10s", tcp={"cc": "newreno"}, source={"file": {"size": "40kB", "rate": "32kbit/s"}})
+    result = net.run(seeds=[1])
+    print("5.7", [goodput(result, f"m{i}", 60, 120) for i in range(2)])
+
+
+def test_5_8_a_flow_pauses_and_resumes() -> None:
+    net = path(3.5, 120)
+    for i in range(3):
+        net.flow(f"m{i}", "a", "b", stack=MEDIA, **({"stop": "40s"} if i == 1 else {}))
+    net.flow("again", "a", "b", stack=MEDIA, start="60s")
+    result = net.run(seeds=[1])
+    print("5.8", [[goodput(result, f, *when) for f in ("m0", "m1", "again", "m2")] for when in ((25, 40), (50, 60), (80, 120))])
