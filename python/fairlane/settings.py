@@ -52,7 +52,7 @@ PropagationName: TypeAlias = Literal["free_space", "friis", "FriisPropagationLos
 NamedPropagation: TypeAlias = "PropagationName | Announced"
 Propagation: TypeAlias = "NamedPropagation | PropagationParams | Mapping[str, Any]"
 
-StackName: TypeAlias = Literal["quinn", "noq"]
+StackName: TypeAlias = Literal["quinn", "noq", "str0m"]
 NamedStack: TypeAlias = "StackName | Announced"
 Stack: TypeAlias = "NamedStack | StackParams | Mapping[str, Any]"
 

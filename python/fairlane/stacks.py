@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from .base.spec import StackParams
 
 if TYPE_CHECKING:
-    from .settings import Duration, Length, Size
+    from .settings import Duration, Length, Rate, Size
 
 __all__ = [
     "Noq",
     "Quinn",
+    "Str0m",
 ]
 
 
@@ -101,5 +102,37 @@ class Noq(StackParams):
     server_version: Literal["v1", "draft29", "draft34"] | None = None
     """The only version that the other end knows, if it is to be another one: the connection then fails (RFC 9000 section 6). (one of
     `v1`, `draft29`, `draft34`, default unset)"""
+    header: Size | None = None
+    """Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)"""
+
+
+@dataclass(kw_only=True, repr=False)
+class Str0m(StackParams):
+    """str0m, an implementation of WebRTC in Rust: str0m 0.24.1 with ICE, DTLS 1.3
+    and SRTP, unchanged. License MIT or Apache-2.0. The sender has a camera
+    whose encoder follows Google congestion control over transport-wide
+    feedback; packets that are lost are sent again (RFC 4585, RFC 4588). It
+    lacks sound, several layers of a picture (simulcast, SVC), forward error
+    correction, data channels, TURN and ECN here.
+    """
+
+    _name: ClassVar[str] = "str0m"
+    start: Rate | None = None
+    """Rate at which congestion control and encoder start. (rate, default "300kbit/s", 10kbit/s to 1Gbit/s)"""
+    least: Rate | None = None
+    """Least rate of the encoder (RFC 8593: R_min). (rate, default "150kbit/s", 1kbit/s to 1Gbit/s)"""
+    most: Rate | None = None
+    """Largest rate of the encoder (RFC 8593: R_max), which the congestion control tries to reach. (rate, default "1.5Mbit/s", 10kbit/s
+    to 1Gbit/s)"""
+    fps: float | None = None
+    """Frames a second. (number, default 30.0, 1 to 240)"""
+    key_frame: float | None = None
+    """Size of a key frame over that of the mean frame; the seven frames after it save the excess. The first frame is one, and each that
+    the receiver asks for because it misses a frame. (number, default 4.0, 1 to 8)"""
+    deviation: float | None = None
+    """Scale of the Laplace distribution of the relative deviation of sizes of frames; 0: none (RFC 8593: SCALE_B). (number, default
+    0.15, 0 to 0.5)"""
+    reaction: Duration | None = None
+    """Time after a change of its rate in which the encoder accepts no other (RFC 8593: tau_v). (duration, default "200ms", 0ms to 10s)"""
     header: Size | None = None
     """Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768). (size, default "28B", 0B to 1000B)"""

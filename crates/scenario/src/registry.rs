@@ -87,7 +87,7 @@ stacks! {
     "quinn" [] => Quinn: s::QuinnParams;
     "noq" [] => Noq: s::NoqParams;
     "str0m" [] => Str0m: s::Str0mParams;
-    plugin s::StackPluginParams;
+    plugin s::PluginStack;
 }
 
 impl Default for StackSpec {

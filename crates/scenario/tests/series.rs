@@ -47,6 +47,10 @@ fn gauges_and_their_declarations_are_the_same() {
     let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut silent = [declared("flow"), declared("link")];
     let known = silent.clone();
+    // Those of real transport stacks, which this program may lack (tests/test_stacks.py).
+    for own in ["pacing_rate", "target_rate"] {
+        assert!(silent[0].remove(own));
+    }
     for (what, set) in queues.chain(controls).chain(more) {
         for ((names, silent), known) in gauges(what, &[&set]).into_iter().zip(&mut silent).zip(&known) {
             for name in names {

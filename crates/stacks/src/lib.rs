@@ -31,6 +31,6 @@ mod tls;
 pub use datagrams::Datagrams;
 pub use endpoint::{StackEndpoint, StackFault, datagram_of};
 pub use instant::{instant, time};
-pub use plugin::{StackPlugin, StackPluginParams, register_stack, registered_stack, stack_plugins};
+pub use plugin::{PluginStack, StackPlugin, register_stack, registered_stack, stack_plugins};
 pub use spec::{Implementation, NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams, Str0mParams};
 pub use stack::{Seat, Stack, StackState, Transmit};

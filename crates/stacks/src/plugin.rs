@@ -74,33 +74,33 @@ pub fn stack_plugins() -> Vec<(&'static str, String, &'static Value)> {
 
 /// Parameters of a stack that is not built in.
 #[derive(Clone, Serialize)]
-pub struct StackPluginParams {
+pub struct PluginStack {
     name: String,
     params: Map<String, Value>,
     #[serde(skip)]
     entry: Option<Arc<Entry>>,
 }
 
-impl StackPluginParams {
+impl PluginStack {
     /// Name of the stack.
     pub fn name(&self) -> &'static str {
         self.entry.as_ref().map_or("plugin", |e| e.name)
     }
 }
 
-impl fmt::Debug for StackPluginParams {
+impl fmt::Debug for PluginStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StackPluginParams").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
+        f.debug_struct("PluginStack").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
     }
 }
 
-impl PartialEq for StackPluginParams {
+impl PartialEq for PluginStack {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.params) == (&other.name, &other.params)
     }
 }
 
-impl<'de> Deserialize<'de> for StackPluginParams {
+impl<'de> Deserialize<'de> for PluginStack {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Written {
@@ -120,9 +120,9 @@ impl<'de> Deserialize<'de> for StackPluginParams {
     }
 }
 
-impl JsonSchema for StackPluginParams {
+impl JsonSchema for PluginStack {
     fn schema_name() -> Cow<'static, str> {
-        "StackPluginParams".into()
+        "PluginStack".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
@@ -138,7 +138,7 @@ impl JsonSchema for StackPluginParams {
     }
 }
 
-impl Implementation for StackPluginParams {
+impl Implementation for PluginStack {
     const VERSION: &'static str = "";
     const BUILT: bool = true;
     const LOGS: bool = false;
