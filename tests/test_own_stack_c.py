@@ -7,6 +7,7 @@ import pytest
 import fairlane as fl
 from conftest import ROOT
 from conftest import started as fairlane
+from fairlane.own.plugin import PluginLoadError
 
 SOURCE = ROOT / "examples/stacks/window.c"
 SCENARIO = """
@@ -50,7 +51,7 @@ def test_a_fixed_window_sends_a_window_each_round_trip(window):
 
 
 def test_losses_are_sent_again_and_a_file_ends(window):
-    lossy = net(timeout=0.1).replace("links.line.loss", "2%").replace("flows.own.source", {"file": {"size": "1MB"}})
+    lossy = net(timeout=0.1).replace("links.line.loss", 0.02).replace("flows.own.source", {"file": {"size": "1MB"}})
     result = lossy.run(seeds=[1, 2])
     assert all(result.flows["completion_time"] > 0.8)
     assert value(result, "retransmits", flow="own") > 5
@@ -94,6 +95,6 @@ def test_a_broken_table_is_refused(compiled, old, new, message):
     text = '#pragma GCC diagnostic ignored "-Wunused-function"\n' + SOURCE.read_text("utf-8").replace(old, new)
     declared = "#include <stdint.h>\nconst struct fairlane_stack *fairlane_stack_got(uint32_t index);\n"
     text = text.replace('#include "fairlane_stack.h"\n', '#include "fairlane_stack.h"\n' + declared) if "got" in new else text
-    with pytest.raises(fl.PluginLoadError) as e:
+    with pytest.raises(PluginLoadError) as e:
         fl.load_stack(compiled(text, "broken"))
     assert message in str(e.value)

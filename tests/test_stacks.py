@@ -66,7 +66,7 @@ def test_a_stack_that_is_not_built_is_one_line(tmp_path: Path) -> None:
 def test_an_unknown_stack_lists_those_that_exist() -> None:
     with pytest.raises(fl.ScenarioError, match='unknown stack "lsquic"') as e:
         net("lsquic").run(seeds=[1])
-    assert "known stacks: quinn" in str(e.value)
+    assert "known stacks: " in str(e.value) and "quinn, noq, str0m" in str(e.value)
     with pytest.raises(fl.ScenarioError, match="has both tcp and a stack"):
         net().flow("x", "s0", "d0", tcp="cubic", stack="quinn").run(seeds=[1])
 
@@ -272,7 +272,8 @@ def test_a_call_follows_its_target_rate() -> None:
     assert abs(goodput / 4e6 - 1) < 0.05
     # Propagation, 40 ms there and back, and the wait for the next feedback at most.
     assert 0.04 <= mean(result, "srtt", flow="app") < 0.2
-    assert mean(result, "sojourn_mean", link="bottleneck") < 0.002
+    # No queue but that of a frame: 16.7 kB are 6.7 ms.
+    assert mean(result, "sojourn_mean", link="bottleneck") < 0.0067
 
 
 @needs_str0m

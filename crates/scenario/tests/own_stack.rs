@@ -147,7 +147,7 @@ fn register(name: &str) -> Result<(), RegisterError> {
 
 fn scenario(stack: &str, loss: &str) -> Result<Resolved, String> {
     let text = format!(
-        "duration = \"10s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"20ms\"\nloss = \"{loss}\"\n\
+        "duration = \"10s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"20ms\"\nloss = {loss}\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\nstack = {stack}\n"
     );
     resolve(&text, "x.toml", Format::Toml, &[]).map_err(|e| e.to_string())
@@ -165,19 +165,19 @@ fn received(r: &RunOutput) -> f64 {
 #[test]
 fn a_stack_of_ones_own_is_used_by_name() {
     register("stop_and_wait").unwrap();
-    let plain = scenario("\"stop_and_wait\"", "0%").unwrap();
+    let plain = scenario("\"stop_and_wait\"", "0.0").unwrap();
     let done = run(&plain);
     assert_eq!(received(&done), 244.0);
     assert_eq!(done.fingerprint, run(&plain).fingerprint);
     assert_eq!(Resolved::from_json(&plain.to_json().to_string()).unwrap(), plain);
-    let lossy = run(&scenario("{ stop_and_wait = { timeout = 0.1 } }", "10%").unwrap());
+    let lossy = run(&scenario("{ stop_and_wait = { timeout = 0.1 } }", "0.1").unwrap());
     assert!((100.0..200.0).contains(&received(&lossy)));
 }
 
 #[test]
 fn what_is_wrong_with_it_is_said_in_one_line() {
     register("stop_and_wait").unwrap();
-    let error = |stack| scenario(stack, "0%").unwrap_err();
+    let error = |stack| scenario(stack, "0.0").unwrap_err();
     assert!(error("{ stop_and_wait = { timeout = 0.0 } }").contains("a timeout is above zero"));
     assert!(error("{ stop_and_wait = { timout = 1.0 } }").contains("timout"));
     assert!(error("\"stop_and_weight\"").contains("unknown stack"));

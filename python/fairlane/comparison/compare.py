@@ -202,11 +202,14 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
         own = [(d, p) for d in e.diagnostics for p, _ in level.sets if (d["path"] + ".").startswith(p + ".")]
         if not own:
             continue
-        if f.option.startswith("vary "):
+        if f.option.startswith("vary ") and not _is_flow(f.paths[0]):
             break  # the core shows the value of a single path with a caret
         lines = []
-        for message, hint in dict.fromkeys((d["message"], (d.get("help") or "").replace(p + ".", "")) for d, p in own):
-            lines.append(f"error: {'queue' if f.option == 'queues' else f.option} {level.label!r}: {message}")
+        for message, hint in dict.fromkeys(
+            (d["message"], (d.get("help") or "").replace("" if _is_flow(p) else p + ".", "")) for d, p in own
+        ):
+            option = "queue" if f.option == "queues" else f.option.removeprefix("vary ")
+            lines.append(f"error: {option} {level.label!r}: {message}")
             if hint:
                 lines.append(f"  = help: {hint}")
         return ScenarioError("\n".join(lines), [d for d, _ in own])
@@ -216,6 +219,12 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
             text = text.replace(f"--> --set {path}=", f"--> --{'vary' if f.option.startswith('vary ') else f.option} {path}=")
     at = ", ".join(f"{f.name} {level.label}" for f, level in zip(factors, levels, strict=True))
     return ScenarioError(f"{text.rstrip()}\n  = note: with {at}\n", e.diagnostics)
+
+
+def _is_flow(path: str) -> bool:
+    """Returns true for the path of a flow as a whole, whose value is longer than the word that stands for it."""
+    keys = split(path) or ()
+    return len(keys) == 2 and keys[0] == "flows"
 
 
 def _call(scenario: Any, **given: Any) -> str:
