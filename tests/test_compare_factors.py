@@ -320,6 +320,6 @@ def test_a_wrong_word_is_one_error_with_a_caret(word, message, width):
 
 
 def test_another_transport_replaces_that_of_the_flow():
-    """As another algorithm does; two transports of one layer are an error (test_codes)."""
+    """Another algorithm does so, too; two transports of one layer are an error (test_codes)."""
     flow = resolve(network(tcp="sack"), [("flows.tcp.udp", {}), ("flows.tcp.source", {"cbr": {}})])["flows"]["tcp"]
     assert flow.get("tcp") is None and flow["udp"] is not None

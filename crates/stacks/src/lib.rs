@@ -13,6 +13,7 @@ mod datagrams;
 mod endpoint;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod entropy;
+mod implementation;
 mod instant;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod meter;
@@ -30,7 +31,8 @@ mod tls;
 
 pub use datagrams::Datagrams;
 pub use endpoint::{StackEndpoint, StackFault, datagram_of};
+pub use implementation::Implementation;
 pub use instant::{instant, time};
 pub use plugin::{PluginStack, StackPlugin, register_stack, registered_stack, stack_plugins};
-pub use spec::{Implementation, NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams, Str0mParams};
+pub use spec::{NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams, Str0mParams};
 pub use stack::{Seat, Stack, StackState, Transmit};

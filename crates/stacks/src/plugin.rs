@@ -1,6 +1,6 @@
 //! Stacks that are not built in, found by name like built-in ones.
 
-use crate::spec::Implementation;
+use crate::implementation::Implementation;
 use crate::stack::{Seat, Stack};
 use fairlane_net::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

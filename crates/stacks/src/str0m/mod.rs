@@ -354,7 +354,7 @@ impl Stack for Call {
         let limit = match (self.connected, self.closed || self.failure.is_some()) {
             (_, true) => Limit::Nothing,
             (false, _) => Limit::Handshake,
-            // The encoder is held back by the rate, or by the most that it makes.
+            // The rate limits the encoder, or the most that it makes.
             _ if self.target < self.params.most.as_bps() as f64 => Limit::Pacing,
             _ => Limit::Application,
         };

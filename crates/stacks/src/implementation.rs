@@ -1,0 +1,119 @@
+//! Properties of each implementation, and how it is built from its parameters.
+
+use crate::spec::{NoqCc, NoqParams, QuicParams, QuinnCc, QuinnParams, Str0mParams};
+use crate::stack::{Seat, Stack};
+use fairlane_net::Problem;
+
+/// Parameters of a stack, from which both ends of a connection are built.
+pub trait Implementation {
+    /// Version of the implementation.
+    const VERSION: &'static str;
+    /// True if the stack is built into this program.
+    const BUILT: bool;
+    /// True if the stack has a source of its own, which runs as long as the flow.
+    const MEDIA: bool = false;
+    /// True if the stack writes a log of its own.
+    const LOGS: bool = true;
+    /// Header bytes of a datagram on the wire.
+    fn header(&self) -> u64;
+    /// Checks what the range of a parameter cannot say.
+    ///
+    /// # Errors
+    /// The parameter, and what is wrong.
+    fn check(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+    /// Builds the stack of one end; `None` if it is not built into this program.
+    ///
+    /// # Errors
+    /// Why the stack refuses its parameters.
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String>;
+}
+
+impl QuicParams {
+    fn check(&self) -> Result<(), Problem> {
+        if self.largest_mtu < self.mtu {
+            return Err(Problem::new("largest_mtu", "it is below mtu"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an algorithm whose random numbers this program cannot seed.
+fn seedable(draws: bool) -> Result<(), Problem> {
+    if draws && !cfg!(getrandom_backend = "custom") {
+        let why = "it draws from the system's random numbers, so two runs would differ: build with RUSTFLAGS='--cfg getrandom_backend=\"custom\"'";
+        return Err(Problem::new("cc", why));
+    }
+    Ok(())
+}
+
+impl Implementation for QuinnParams {
+    const VERSION: &'static str = "0.11.19";
+    const BUILT: bool = cfg!(feature = "quinn");
+    fn header(&self) -> u64 {
+        self.quic.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        seedable(self.cc == QuinnCc::Bbr)?;
+        self.quic.check()
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "quinn")]
+        return crate::quinn::build(self, seat).map(Some);
+        #[cfg(not(feature = "quinn"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
+
+impl Implementation for NoqParams {
+    const VERSION: &'static str = "1.4.0";
+    const BUILT: bool = cfg!(feature = "noq");
+    fn header(&self) -> u64 {
+        self.quic.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        seedable(self.cc == NoqCc::Bbr3)?;
+        self.quic.check()
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "noq")]
+        return crate::noq::build(self, seat).map(Some);
+        #[cfg(not(feature = "noq"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
+
+impl Implementation for Str0mParams {
+    const VERSION: &'static str = "0.24.1";
+    const BUILT: bool = cfg!(feature = "str0m");
+    const MEDIA: bool = true;
+    const LOGS: bool = false;
+    fn header(&self) -> u64 {
+        self.header.get()
+    }
+    fn check(&self) -> Result<(), Problem> {
+        if self.most < self.least {
+            return Err(Problem::new("most", "it is below least"));
+        }
+        if self.start < self.least || self.start > self.most {
+            return Err(Problem::new("start", "it is not between least and most"));
+        }
+        Ok(())
+    }
+    fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
+        #[cfg(feature = "str0m")]
+        return crate::str0m::build(self, seat).map(Some);
+        #[cfg(not(feature = "str0m"))]
+        {
+            let _ = seat;
+            Ok(None)
+        }
+    }
+}
