@@ -43,6 +43,7 @@ PAGES = {
     "ring": "topologies",
     "sack": "tcp-recovery",
     "star": "links-and-routing",
+    "str0m": "stacks",
     "tahoe": "tcp-recovery",
     "tree": "topologies",
     "udp": "udp-and-sources",
