@@ -43,8 +43,8 @@ fn measure(id: &Identity) -> Result<Option<Instant>, RtcError> {
             let (from, own) = (super::address(to == 0), super::address(to == 1));
             rtc.handle_input(Input::Receive(now, Receive::new(Protocol::Udp, from, own, &datagram)?))?;
         }
-        for end in 0..2 {
-            let Some(rtc) = &mut ends[end] else { return Ok(None) };
+        for (end, rtc) in ends.iter_mut().enumerate() {
+            let Some(rtc) = rtc else { return Ok(None) };
             rtc.handle_input(Input::Timeout(now))?;
             if let Some(wall) = poll(rtc, 1 - end, now, &mut wire)? {
                 return Ok(if wall < START { now.checked_add(START - wall) } else { now.checked_sub(wall - START) });
