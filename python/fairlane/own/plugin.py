@@ -269,7 +269,7 @@ _libraries: dict[str, str] = {}
 """SHA-256 of the shared libraries loaded by this process."""
 
 
-def load_library(path: str | Path, wanted: Literal["cc", "queues", "any"]) -> list[Announced]:
+def load_library(path: str | Path, wanted: Literal["cc", "queues", "stacks", "any"]) -> list[Announced]:
     """Loads a shared library, registers its tables of one kind or all, and returns the names."""
     place = str(Path(path).resolve())
     try:
