@@ -12,7 +12,7 @@ import pytest
 from fairlane.errors import PaperError
 from fairlane.papers import calibration, keys, load, records, reproduce, shipped
 from fairlane.papers.boundary_record import record_boundaries, recorded_boundaries
-from fairlane.papers.joint_sample import deciding, of_record
+from fairlane.papers.joint_sample import boundaries_of, deciding, of_record
 from fairlane.papers.recorded import differing, to_repeat
 from minimal_paper import CLAIMS, resealed, study
 from pages import tables_in
@@ -54,12 +54,12 @@ def test_boundaries_on_record_are_those_of_the_settings(made, tmp_path):
     calibration.record(r.joint, paper, r.reach)
     found = {c.id: deciding(of_record(paper), c.id) for c in of_record(paper).claims}
     assert any(boundaries for boundaries, _ in found.values())
-    path = record_boundaries(paper)
+    path = record_boundaries(boundaries_of(paper), paper)
     assert dict(of_record(paper).boundaries) == recorded_boundaries(paper) == found
     calibration.record(replace(r.joint, seen=r.joint.seen[:-1]), paper, r.reach)
     assert recorded_boundaries(paper) == {}
     path.write_bytes(path.read_bytes()[:-2])
-    with pytest.raises(PaperError, match=r"checksum differs[^$]*boundary_record"):
+    with pytest.raises(PaperError, match=r"checksum differs[^$]*calibration"):
         recorded_boundaries(paper)
 
 

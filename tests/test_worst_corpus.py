@@ -20,7 +20,7 @@ SCENARIO = re.compile(r"```toml\n(.*?)```", re.S)
 
 
 def test_22_controls_and_ten_queues_have_a_page():
-    """That of a new control is made by `python -m fairlane.worst.corpus docs/background/worst-paths`."""
+    """The page of a new control is made by `python -m fairlane.worst.corpus docs/background/worst-paths`."""
     assert set(PAGES) <= set(corpus.names()) and set(corpus.QUEUES) <= set(PAGES) and len(PAGES) >= 32
     overview = FOLDER.with_name("worst-paths.md").read_text("utf-8")
     assert all(f"(worst-paths/{name}.md)" in overview for name in PAGES)

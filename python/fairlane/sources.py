@@ -30,8 +30,8 @@ __all__ = [
 
 @dataclass(kw_only=True, repr=False)
 class Bulk(SourceParams):
-    """Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's
-    Application/FTP).
+    """Bulk always has more to send (RFC 5166 section 2.1.1, throughput of
+    long-lived flows; ns-2's Application/FTP).
     """
 
     _name: ClassVar[str] = "bulk"
@@ -40,8 +40,8 @@ class Bulk(SourceParams):
 @dataclass(kw_only=True, repr=False)
 class File(SourceParams):
     """File sends a given amount of data and closes the flow, or continues with
-    transfers at an offered rate or after pauses (RFC 5166 section 4.1, file
-    transfers).
+    transfers at an offered rate or after pauses (RFC 5166 section 2.1.1,
+    transfer times).
     """
 
     _name: ClassVar[str] = "file"
@@ -240,9 +240,9 @@ class Replay(SourceParams):
 @dataclass(kw_only=True, repr=False)
 class RequestResponse(SourceParams):
     """Request-response: the flow's receiver asks, its sender answers, and the
-    receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts
-    the answers, a transaction lasts from a request to the last byte of its
-    answer.
+    receiver thinks before it asks again (RFC 5166 section 2.1.2). Goodput
+    counts the answers, a transaction lasts from a request to the last byte of
+    its answer.
     """
 
     _name: ClassVar[str] = "request_response"

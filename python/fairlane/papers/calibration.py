@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .attainable import Reach, csv_of_reach
 from .boundary_record import record_boundaries
 from .definition import Paper
-from .joint_sample import Joint
+from .joint_sample import Joint, boundaries_of
 from .own_setup import OWN, record_own
 from .records import csv_of, made_of, recorded_values, save_record
 
@@ -49,9 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--own", action="store_true", help="runs the paper's setup and records its results; the settings on record stay")
     parser.add_argument("--again", action="store_true", help="runs only the recorded settings again, whatever has changed since")
+    parser.add_argument("--boundaries", action="store_true", help="finds where each claim changes in the recorded settings; nothing is run")
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
+    if given.boundaries:
+        print(record_boundaries(boundaries_of(paper), paper))
+        return
     if given.own:
         record_own(run_reproduction(paper, out=given.out).claims, paper)
         print(paper.folder / OWN)
@@ -62,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"{given.key} has no unstated parameters, and so no settings")
     print(record(done.joint, paper, done.reach_of_sample))
     record_own(done.claims, paper)
-    record_boundaries(paper)
+    record_boundaries(boundaries_of(paper), paper)
 
 
 if __name__ == "__main__":

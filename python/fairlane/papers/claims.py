@@ -43,6 +43,11 @@ class DependsOn:
     side: str = ""
     """Where the claim holds more often: above or below the value, or with it."""
 
+    @classmethod
+    def on(cls, first: Boundary) -> DependsOn:
+        """Returns the parameter of a claim's widest boundary."""
+        return cls(first.name, " or ".join(first.value) if isinstance(first.value, tuple) else first.value, first.side)
+
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the JSON document."""
         return {"name": self.name, "value": self.value or None, "holds": self.side or None}

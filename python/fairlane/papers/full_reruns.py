@@ -23,7 +23,6 @@ from ..base.csv_text import inert
 from ..errors import PaperError, suggest
 from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
 from .attainable import places
-from .boundary_record import record_boundaries
 from .claims import read_claims
 from .definition import Combination, Paper
 from .layout import is_tidy
@@ -247,7 +246,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     folder = Path(given.out or f"results/{paper.key}-whole") / "runs"
     record(run_whole(paper, settings, folder, None if given.again else before, given.first, then=then), paper)
-    record_boundaries(paper)
     print(paper.folder / VALUES)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..multiverse import Boundary, Open, Setting, changes_at, key_of, matters, same_everywhere, settled, share, summarise
+from ..multiverse import Open, Setting, changes_at, key_of, matters, same_everywhere, settled, share, summarise
 from ..multiverse.verdicts import EXPLAINED
 from .boundary_record import Deciding, recorded_boundaries
 from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
@@ -211,11 +211,12 @@ def deciding(joint: Joint, claim: str) -> Deciding:
     settings, margins = [s.values for s in judging], [s.margins.get(claim) for s in judging]
     found = changes_at(joint.opens, settings, joint.outcomes(claim))
     if found.boundaries and found.explained >= EXPLAINED:
-        return found.boundaries, depends_on(found.boundaries[0])
+        return found.boundaries, DependsOn.on(found.boundaries[0])
     weight = matters(joint.opens, settings, margins)
     return (), DependsOn(max(weight, key=lambda name: weight[name])) if weight else None
 
 
-def depends_on(first: Boundary) -> DependsOn:
-    """The parameter of a boundary as the one that decides a claim."""
-    return DependsOn(first.name, " or ".join(first.value) if isinstance(first.value, tuple) else first.value, first.side)
+def boundaries_of(paper: Paper) -> dict[str, Deciding]:
+    """Finds where each claim of a study changes in its recorded settings."""
+    joint = of_record(paper)
+    return {c.id: deciding(replace(joint, boundaries={}), c.id) for c in joint.claims} if joint else {}
