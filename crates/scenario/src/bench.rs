@@ -121,7 +121,9 @@ mod tests {
         for spec in QueueSpec::all() {
             let cost = bench_queue(&spec, 2000, 1);
             assert_eq!(cost.packets, 2000 + BACKLOG, "{}", spec.name());
-            assert!(cost.ns > 0.0 && cost.drops < 400, "{}: {cost:?}", spec.name());
+            // A policer drops what exceeds its rate, whatever waits.
+            let most = if spec.name() == "policer" { 2000 } else { 400 };
+            assert!(cost.ns > 0.0 && cost.drops < most, "{}: {cost:?}", spec.name());
         }
     }
 }
