@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import fairlane as fl
+from fairlane import _core
 
 OUT, IN = ("home", "net"), ("net", "home")
 
@@ -73,3 +74,10 @@ def test_the_parameters_are_written_once():
     net = fl.Network(duration="1s").link("a", "b", name="x", rate="1Mbit/s", delay="1ms", nat="30s", reverse={"rate": "2Mbit/s"})
     links = net.flow("f", "a", "b", tcp={}).resolve()["links"]["x"]
     assert links["nat"]["timeout"] == "30s" and not links["reverse"].get("nat")
+
+
+@pytest.mark.parametrize("name", ["access", "access.reverse"])
+def test_a_live_link_has_no_nat(name):
+    resolved = _core.resolve(network("39s", OUT, {"udp": {}}).to_toml(), "nat.toml", "toml", [])
+    with pytest.raises(ValueError, match=r"has a NAT .* which a live link cannot have"):
+        _core.LiveLink(resolved, name)

@@ -25,8 +25,15 @@ impl LiveLink {
     #[new]
     #[pyo3(signature = (resolved, name, seed=1))]
     fn new(resolved: &Resolved, name: &str, seed: u64) -> PyResult<Self> {
-        if resolved.inner().link_directions().iter().any(|l| l.name == name && !l.wire.down.is_empty()) {
-            return Err(PyValueError::new_err(format!("the link {name:?} has outages (`down`), which a live link cannot have")));
+        let forward = name.trim_end_matches(".reverse");
+        for l in resolved.inner().link_directions().iter() {
+            let what = match &l.wire {
+                wire if l.name == name && !wire.down.is_empty() => "outages (`down`)",
+                // Mappings follow the connections of both directions; a live link has one.
+                wire if l.name.trim_end_matches(".reverse") == forward && wire.impairments.nat.is_some() => "a NAT (`nat`)",
+                _ => continue,
+            };
+            return Err(PyValueError::new_err(format!("the link {name:?} has {what}, which a live link cannot have")));
         }
         match fairlane_scenario::LiveLink::new(resolved.inner(), name, seed) {
             Some(link) => Ok(Self { inner: Mutex::new(link) }),
