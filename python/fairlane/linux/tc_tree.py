@@ -373,10 +373,11 @@ def _tree(b: Builder, c: Command, depth: int) -> Tree:
 
 
 def _shaper(b: Builder, c: Command, depth: int) -> Queue:
-    """Returns the tree of classes; one class at the root is the rate of the link."""
+    """Returns the tree of classes; one class at the root is the rate of the link, unless it counts bytes of the link layer."""
     tree = _tree(b, c, depth)
     leaves = tree.leaves()
-    if len(leaves) != 1 or not _alone(b, c, ("netem",)):
+    framed = any(w in v.words for v in tree.classes.values() for w in ("overhead", "mpu", "linklayer"))
+    if len(leaves) != 1 or framed or not _alone(b, c, ("netem",)):
         return TREES[c.kind](tree)
     slowest = tree.rate()
     if b.rate is not None:

@@ -13,8 +13,7 @@ use fairlane_net::{Backlog, BuildContext, DropReason, Packet};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 
 fairlane_units::params! {
-    /// DOCSIS-PIE shapes an upstream by its token bucket and drops with the probability of a PIE that predicts the delay from the backlog and the tokens
-    /// (RFC 8034).
+    /// DOCSIS-PIE shapes an upstream by its token bucket and drops as PIE does, with the delay that backlog and tokens predict (RFC 8034).
     pub struct DocsisPieParams {
         /// Maximum Sustained Rate, MSR: rate of the tokens. Unset: that of the link.
         #[schemars(extend("x-min" = "8bit/s", "x-max" = "100Tbit/s"))]
