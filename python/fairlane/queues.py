@@ -921,9 +921,8 @@ class Pie(QueueParams):
 
 @dataclass(kw_only=True, repr=False)
 class DocsisPie(QueueParams):
-    """DOCSIS-PIE shapes an upstream by its token bucket and drops with the
-    probability of a PIE that predicts the delay from the backlog and the tokens
-    (RFC 8034).
+    """DOCSIS-PIE shapes an upstream by its token bucket and drops as PIE does,
+    with the delay that backlog and tokens predict (RFC 8034).
     """
 
     _name: ClassVar[str] = "docsis_pie"
