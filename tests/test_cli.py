@@ -125,6 +125,11 @@ def test_explain(name):
     assert json.loads(fairlane("explain", name, "--json").stdout)
 
 
+def test_explain_fills_the_lines_of_a_paragraph():
+    title, *text = fairlane("explain", "web").stdout.split("  also called")[0].splitlines()
+    assert title == "web (source)" and text[1].startswith("describe them. A transaction is the loading of a page")
+
+
 def test_explain_shows_unit_default_range_and_source():
     out = fairlane("explain", "red").stdout
     for word in ("parameter", "default", "range", "min", "max_p", "Floyd"):
