@@ -45,7 +45,7 @@ _EDGE: dict[object, re.Pattern[bytes]] = {
     gml: re.compile(rb"\bedge\s*\["),
     edge_list: re.compile(rb"\n[^\n#]"),
     node_link: re.compile(rb'"source"\s*:'),
-    native: re.compile(rb"\n\s*[^\s()#]+\s*\(\s*[^\s()]+\s+[^\s()]+\s*\)\s*[0-9.]+\s+[0-9.]+\s+[0-9.]+\s+[0-9.]+\s*\("),
+    native: re.compile(rb"\n[ \t]*[^\s()#]+\s*\(\s*[^\s()]+\s+[^\s()]+\s*\)\s*[0-9.]+\s+[0-9.]+\s+[0-9.]+\s+[0-9.]+\s*\("),
     intra: re.compile(rb"(?m)^[ \t]*[^\s#]+[ \t]+\S"),
     cch: re.compile(rb"<[0-9]+>"),
     topology: re.compile(rb"(?m)^[ \t]*\S+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+[ \t]+\S"),
@@ -61,9 +61,9 @@ class ImportedGraph:
     positions: dict[str, list[float]] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     demands: list[dict[str, str]] = field(default_factory=list)
+    """Traffic between nodes, as a traffic matrix of a scenario has it: `from`, `to`, `rate`."""
     unit: str = ""
     """Unit of capacities that the file declares, such as MBITPERSEC."""
-    """Traffic between nodes, as a traffic matrix of a scenario has it: `from`, `to`, `rate`."""
     notes: list[str] = field(default_factory=list)
     """Notes on what was taken from where, skipped links and default values."""
 
