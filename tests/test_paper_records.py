@@ -155,7 +155,12 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
     assert [s.outcomes["A"] for s in now] != [s.outcomes["A"] for s in before]
 
 
-@pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "settings.csv").exists()])
+RECORDED = [k for k in keys() if (shipped() / k / "settings.csv").exists()]
+LONG = ("sarpkaya2025", "yang2001")
+"""Half a minute each: the tests of these studies compare their quick looks with the record."""
+
+
+@pytest.mark.parametrize("key", [pytest.param(k, marks=[pytest.mark.long] if k in LONG else []) for k in RECORDED])
 def test_settings_that_are_recorded_come_out_as_recorded(key, tmp_path):
     """The documents' statements on settings agree with `settings.csv`: a few settings are run again, and its digest is valid."""
     paper = load(key)
