@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import fairlane as fl
@@ -79,6 +83,21 @@ def test_the_command_loads_a_library(window, tmp_path):
     done = fairlane("run", "x.toml", cwd=tmp_path)
     assert done.returncode == 2
     assert 'unknown stack "window"' in done.stderr
+
+
+def test_a_datagram_on_its_way_takes_its_own_bytes(window, tmp_path):
+    """One that was dropped stays for a while: 1,000 of them are 1.2 MB, and were 65 MB with the room that a stack is given."""
+    lossy = (
+        SCENARIO.replace('delay = "20ms"', 'delay = "10ms"\nloss = 0.05')
+        .replace("10Mbit", "100Mbit")
+        .replace("packets = 20", "packets = 200, timeout = 0.1")
+    )
+    (tmp_path / "x.toml").write_text(lossy.replace('"5s"', '"20s"'))
+    words = [sys.executable, "-m", "fairlane", "run", "x.toml", "--plugin", str(window), "--json"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0 and usage.ru_maxrss < 100 * 1024
 
 
 @pytest.mark.parametrize(

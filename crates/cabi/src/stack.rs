@@ -8,6 +8,7 @@ use fairlane_net::{Ecn, Limit};
 use fairlane_stacks::{Seat, Stack, StackPlugin, StackState, Transmit};
 use fairlane_units::{Dur, Time};
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -20,6 +21,11 @@ const NONE: u64 = u64::MAX;
 const PS_PER_NS: u64 = 1000;
 /// Longest payload of a datagram of UDP over IPv4 (RFC 791, RFC 768).
 const ROOM: usize = 65_507;
+
+thread_local! {
+    /// Room in which a stack writes a datagram. One that is kept takes the bytes that it has.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 #[repr(C)]
 struct SeatC {
@@ -223,11 +229,14 @@ impl Stack for Foreign {
     fn poll_transmit(&mut self, now: Time, into: &mut Vec<u8>) -> Option<Transmit> {
         let f = self.stack.calls.transmit?;
         let mut sent = SentC::default();
-        into.resize(ROOM, 0);
         let _running = running(self.code);
-        // SAFETY: the state went through init; `into` has this room.
-        let len = unsafe { f(self.state.at(), ns(now), into.as_mut_ptr(), ROOM, &raw mut sent) };
-        into.truncate(len.min(ROOM));
+        let len = SCRATCH.with_borrow_mut(|room| {
+            room.resize(ROOM, 0);
+            // SAFETY: the state went through init; `room` has this length.
+            let len = unsafe { f(self.state.at(), ns(now), room.as_mut_ptr(), ROOM, &raw mut sent) };
+            into.extend_from_slice(&room[..len.min(ROOM)]);
+            len
+        });
         let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][(sent.ecn & 3) as usize];
         (len > 0).then(|| Transmit { ecn, data: sent.flags & 1 != 0, number: (sent.flags & 2 != 0).then_some(sent.number) })
     }

@@ -19,7 +19,7 @@ pub trait StackPlugin: Send + Sync {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The mistake, and what to write instead.
     fn check(&self, params: &Map<String, Value>) -> Result<(), String> {
         let _ = params;
         Ok(())

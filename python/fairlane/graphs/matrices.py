@@ -136,6 +136,7 @@ def _contents(source: str, names: list[str]) -> Iterator[tuple[str, bytes]]:
             for member in t:
                 if member.name in wanted and (inner := t.extractfile(member)) is not None:
                     found[member.name] = zlib.compress(_checked(member.name, inner.read(MOST_BYTES + 1)), 1)
+    # Of zipfile: RuntimeError for a file with a password, NotImplementedError for a compression that it does not have.
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as e:
         raise InputError(f"cannot read {source}: {short(str(e))}") from None
     except OSError as e:
