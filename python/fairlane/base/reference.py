@@ -46,6 +46,15 @@ def built_in() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_core.registry()))
 
 
+PASSIVE = ("plugin", "external")
+"""Entries that do nothing by themselves."""
+
+
+def active(kind: str) -> list[str]:
+    """Returns the names of the built-in algorithms of a kind that act by themselves."""
+    return [e["name"] for e in built_in() if e["kind"] == kind and e["name"] not in PASSIVE]
+
+
 def registry() -> tuple[dict[str, Any], ...]:
     """Returns all algorithms: kind, name, aliases, doc, schema; plug-ins (`fairlane.own`) last."""
     own = json.loads(_core.plugins())

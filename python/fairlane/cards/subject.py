@@ -10,7 +10,7 @@ from typing import Any
 from .. import _core
 from ..base import toml
 from ..base.choices import Choice, choices
-from ..base.reference import built_in, registry
+from ..base.reference import active, registry
 from ..errors import FairlaneError, ScenarioError
 
 KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S"}
@@ -18,8 +18,6 @@ KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion contro
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
 _STEPS = (0.5, 2.0)
 """A parameter is varied to these multiples of its default."""
-_NOT = ("plugin", "external")
-"""Entries of the registry that do nothing by themselves."""
 _NOT_A_TUNING = {"limit"}
 """Numbers that are not varied: the buffer, which has questions of its own."""
 
@@ -150,8 +148,7 @@ def _resolve(queue: dict[str, Any], tcp: dict[str, Any]) -> None:
 
 def registered(kind: str) -> list[str]:
     """Returns the names of the registry that get a card of a kind by themselves."""
-    of = "queue" if kind == "queue" else "cc"
-    return [e["name"] for e in built_in() if e["kind"] == of and e["name"] not in _NOT]
+    return active("queue" if kind == "queue" else "cc")
 
 
 def one(kind: str) -> Subject:

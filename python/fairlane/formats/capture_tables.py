@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-_ALPHA = 1 / 8
+ALPHA = 1 / 8
 """Weight of a sample in the smoothed round-trip time (RFC 6298 section 2)."""
 ROWS = 1 << 16
 """Rows that are in memory at a time."""
@@ -72,7 +72,8 @@ def captured(parts: Iterable[pl.LazyFrame], span: int, step: int) -> Captured:
     return out
 
 
-def _at(step: int) -> pl.Expr:
+def sample_at(step: int) -> pl.Expr:
+    """Returns the index of the first sample at or after an event."""
     import polars as pl
 
     return (-(-pl.col("time_ps") // step)).clip(1).cast(pl.Int64).alias("at")
@@ -97,7 +98,7 @@ def _add(out: Captured, rows: pl.DataFrame) -> None:
             fin=col("time_ps").filter(col("flags").str.contains("F").fill_null(value=False) & ~col("back")).min(),
         )
     )  # fmt: skip
-    out.rates.append(rows.group_by(_at(out.step), "flow").agg(bytes=length.filter(got).sum(), good=payload.filter(first).sum()))
+    out.rates.append(rows.group_by(sample_at(out.step), "flow").agg(bytes=length.filter(got).sum(), good=payload.filter(first).sum()))
     if len(out.totals) >= 16:
         # The rows of a part are as many as flows and samples: they are added up before there are many parts of them.
         out.totals, out.rates = [_totals(out.totals)], [_rates(out.rates)]
@@ -113,10 +114,10 @@ def _round_trips(out: Captured, rows: pl.DataFrame) -> None:
     col = pl.col
     out.round_trips.append(rows.select(col("flow").cast(pl.Categorical), "value"))
     before = out.srtt if out.srtt is not None else rows.clear()
-    smooth = pl.concat([before, rows]).with_columns(value=col("value").ewm_mean(alpha=_ALPHA, adjust=False).over("flow"))
+    smooth = pl.concat([before, rows]).with_columns(value=col("value").ewm_mean(alpha=ALPHA, adjust=False).over("flow"))
     out.srtt = smooth.group_by("flow", maintain_order=True).last()
     fresh = smooth.slice(before.height)
-    out.levels.append(fresh.group_by(_at(out.step), "flow", maintain_order=True).agg(srtt=col("value").last()))
+    out.levels.append(fresh.group_by(sample_at(out.step), "flow", maintain_order=True).agg(srtt=col("value").last()))
 
 
 def _in_flight(out: Captured, rows: pl.DataFrame) -> None:
@@ -132,7 +133,7 @@ def _in_flight(out: Captured, rows: pl.DataFrame) -> None:
     )
     out.ahead = levels.group_by("flow", maintain_order=True).last()
     fresh = levels.slice(before.height).select("flow", "time_ps", in_flight=(col("ahead") - col("acked")).clip(0))
-    out.flight.append(fresh.group_by(_at(out.step), "flow", maintain_order=True).agg(col("in_flight").last()))
+    out.flight.append(fresh.group_by(sample_at(out.step), "flow", maintain_order=True).agg(col("in_flight").last()))
 
 
 def _totals(parts: list[pl.DataFrame]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..base.metrics import metrics, series
-from .capture_tables import Captured, captured
+from .capture_tables import ALPHA, Captured, captured, sample_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,7 +118,7 @@ def _counted(of: Recorded) -> list[pl.DataFrame]:
             rtt_mean=col("value").mean(),
             rtt_p50=col("value").quantile(0.5, "lower"),
             rtt_p99=col("value").quantile(0.99, "lower"),
-            srtt=col("value").ewm_mean(alpha=1 / 8, adjust=False).last(),
+            srtt=col("value").ewm_mean(alpha=ALPHA, adjust=False).last(),
         ),
         of.rows.filter(col("flags").str.contains("F") & ~col("back")).group_by("flow").agg(fin=col("time_ps").min()),
     ]
@@ -283,13 +283,6 @@ def _grid(name: str, names: list[str], span: int, step: int) -> pl.DataFrame:
     return at.join(pl.DataFrame({name: names}, schema={name: pl.String}), how="cross")
 
 
-def _at(step: int) -> pl.Expr:
-    """Returns the index of the first sample at or after an event."""
-    import polars as pl
-
-    return (-(-pl.col("time_ps") // step)).clip(1).cast(pl.Int64).alias("at")
-
-
 def _sampled(kind: str, key: str, grid: pl.DataFrame, step: int, found: list[pl.DataFrame], held: tuple[str, ...]) -> pl.DataFrame:
     import polars as pl
 
@@ -319,13 +312,13 @@ def _flow_series(of: Recorded, step: int, seen: Captured | None) -> pl.DataFrame
     col, per_second = pl.col, 8e12 / step
     data = (col("payload") > 0) & ~col("back")
     got = of.rows.filter(data & (col("event") == "receive"))
-    rates = got.group_by(_at(step), "flow").agg(throughput=col("length").cast(pl.Int64).sum() * per_second)
+    rates = got.group_by(sample_at(step), "flow").agg(throughput=col("length").cast(pl.Int64).sum() * per_second)
     fresh = got.unique(["flow", "seq"], keep="first", maintain_order=True)
-    goods = fresh.group_by(_at(step), "flow").agg(goodput=col("payload").cast(pl.Int64).sum() * per_second)
+    goods = fresh.group_by(sample_at(step), "flow").agg(goodput=col("payload").cast(pl.Int64).sum() * per_second)
     rtt = of.rows.filter((col("event") == "gauge") & (col("gauge") == "rtt")).select(
-        "flow", "time_ps", srtt=col("value").ewm_mean(alpha=1 / 8, adjust=False).over("flow")
+        "flow", "time_ps", srtt=col("value").ewm_mean(alpha=ALPHA, adjust=False).over("flow")
     )
-    smooth = rtt.group_by(_at(step), "flow", maintain_order=True).agg(col("srtt").last())
+    smooth = rtt.group_by(sample_at(step), "flow", maintain_order=True).agg(col("srtt").last())
     found = pl.collect_all([rates, goods, smooth])
     return _sampled("flow_series", "flow", grid, step, found, ("srtt", "in_flight"))
 
@@ -337,11 +330,11 @@ def _link_series(of: Recorded, step: int) -> pl.DataFrame:
     at = of.rows.filter(col("link").is_not_null())
     event = col("event")
     lost = (col("reason") == "link").fill_null(value=False)
-    sums = at.group_by(_at(step), "link").agg(
+    sums = at.group_by(sample_at(step), "link").agg(
         throughput=pl.when(event == "dequeue").then(col("length").cast(pl.Int64)).otherwise(0).sum() * (8e12 / step),
         drops=((event == "drop") & ~lost).sum(),
     )
-    queue = at.filter(event.is_in(["enqueue", "dequeue", "drop"])).group_by(_at(step), "link", maintain_order=True)
+    queue = at.filter(event.is_in(["enqueue", "dequeue", "drop"])).group_by(sample_at(step), "link", maintain_order=True)
     levels = queue.agg(queue=col("queue_packets").last(), queue_bytes=col("queue_bytes").last())
     found = pl.collect_all([sums, levels])
     grid = _grid("link", [name for name, *_ in of.links], of.span, step)

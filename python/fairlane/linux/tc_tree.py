@@ -15,7 +15,7 @@ from .netem_words import Line, netem
 from .police import before, read, side
 from .tc_text import UNKNOWN, Command, Text
 from .trees import matches_of
-from .words import framed, heard
+from .words import LINK_LAYER, framed, heard
 
 DEEPEST = 16
 Queue = dict[str, Any]
@@ -376,8 +376,8 @@ def _shaper(b: Builder, c: Command, depth: int) -> Queue:
     """Returns the tree of classes; one class at the root is the rate of the link, unless it counts bytes of the link layer."""
     tree = _tree(b, c, depth)
     leaves = tree.leaves()
-    framed = any(w in v.words for v in tree.classes.values() for w in ("overhead", "mpu", "linklayer"))
-    if len(leaves) != 1 or framed or not _alone(b, c, ("netem",)):
+    counts_frames = any(w.word in x.words for x in tree.classes.values() for w in LINK_LAYER)
+    if len(leaves) != 1 or counts_frames or not _alone(b, c, ("netem",)):
         return TREES[c.kind](tree)
     slowest = tree.rate()
     if b.rate is not None:

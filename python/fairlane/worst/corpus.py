@@ -17,7 +17,7 @@ from typing import Any
 
 from ..base.files import save_bytes
 from ..base.format import quantity
-from ..base.reference import built_in
+from ..base.reference import active
 from ..errors import ScenarioWarning, suggest
 from . import Finding, WorstPaths, WorstResult, WorstSpec
 from .confirm import value_text
@@ -26,8 +26,6 @@ from .judge import network
 BUDGET = 80
 """Paths of each search."""
 QUEUES = ("droptail", "red", "codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie", "cake", "sfq")
-NOT = ("external",)
-"""Congestion controls that do nothing by themselves."""
 REFERENCES: dict[str, tuple[str, ...]] = {"cubic": ("bbr3",), "bbr3": ("cubic",), "droptail": ("fq_codel",)}
 """References of these; other controls are compared with CUBIC, and with BBRv3 where CUBIC is no better; other queues with DropTail."""
 KINDS: dict[str, dict[str, Any]] = {
@@ -78,7 +76,7 @@ class Entry:
 
 def names() -> list[str]:
     """Returns every congestion control, and ten queues."""
-    return [*(e["name"] for e in built_in() if e["kind"] == "cc" and e["name"] not in NOT), *QUEUES]
+    return [*active("cc"), *QUEUES]
 
 
 def searches(name: str) -> dict[str, dict[str, Any]]:
