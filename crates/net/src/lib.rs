@@ -25,6 +25,7 @@ mod outage;
 mod packet;
 mod parallel;
 mod path;
+mod plugins;
 mod port;
 mod prefetch;
 mod problem;
@@ -61,6 +62,7 @@ pub use observe::{
 pub use packet::{Arena, Block, Class, Ecn, Packet, PacketRef, Proto, Segment, flag, fold, unfold};
 pub use parallel::{NotPartitioned, ParallelWorld, Partition, Portion, Topology};
 pub use path::{Stuck, Waiting};
+pub use plugins::{Chosen, Plugin, PluginKind, Plugins, is_name};
 pub use port::Port;
 pub use problem::Problem;
 pub use profile::{LINEAR, Profile, ProfileRate, Value};

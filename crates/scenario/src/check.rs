@@ -436,10 +436,10 @@ impl<'a> Checker<'a> {
         if table.value == Value::Null {
             table.value = Value::Table(Table::new());
         }
-        self.path.push(own.clone());
+        self.path.push(own.to_owned());
         self.check(&mut table, params);
         self.path.pop();
-        let name = Entry { key: at, node: Node { value: Value::Str(own), span: at } };
+        let name = Entry { key: at, node: Node { value: Value::Str(own.to_owned()), span: at } };
         let inner = Table::from_iter([("name".to_owned(), name), ("params".to_owned(), Entry { key: at, node: table })]);
         let plugin = Entry { key: at, node: Node { value: Value::Table(inner), span: at } };
         node.value = Value::Table(Table::from_iter([("plugin".to_owned(), plugin)]));

@@ -41,7 +41,7 @@ fn whole(scenario: &Resolved) -> Option<&'static str> {
     if scenario.has_stack() {
         return Some("a flow of a real transport stack runs in one piece");
     }
-    let own = !plugin::plugins().is_empty() || !fairlane_tcp::cc_plugins().is_empty();
+    let own = !plugin::plugins().is_empty();
     (own && scenario.to_json().to_string().contains("\"plugin\""))
         .then_some("a plug-in queue or congestion control may depend on other parts")
 }

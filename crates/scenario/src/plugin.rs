@@ -8,17 +8,17 @@
 use crate::dynamic::DynQdisc;
 use crate::registry::{QueueSpec, StackSpec};
 use crate::registry_entry::Listed;
-use fairlane_net::BuildContext;
+use fairlane_net::{BuildContext, Chosen, PluginKind, Plugins, is_name};
 use fairlane_queue::{Capabilities, Discipline, Problem};
 use fairlane_units::Time;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 /// Factory of queues from parameter tables.
 pub trait QueuePlugin: Send + Sync {
@@ -32,16 +32,7 @@ pub trait QueuePlugin: Send + Sync {
     }
 }
 
-/// A registered discipline.
-struct Entry {
-    name: String,
-    doc: String,
-    /// Never freed: checks hold references to it as to the schema of built-in algorithms.
-    schema: &'static Value,
-    plugin: Arc<dyn QueuePlugin>,
-}
-
-static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
+static QUEUES: Plugins<dyn QueuePlugin> = Plugins::new();
 
 /// Why a discipline cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,48 +61,34 @@ where
 /// An earlier registration of the same name is replaced.
 pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn QueuePlugin>) -> Result<(), RegisterError> {
     valid(name, QueueSpec::NAMES)?;
-    let schema: &'static Value = Box::leak(Box::new(schema));
-    let doc = if doc.trim().is_empty() { "A plug-in queue without a description." } else { doc };
-    let entry = Arc::new(Entry { name: name.to_owned(), doc: doc.to_owned(), schema, plugin });
-    let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|e| e.name != name);
-    all.push(entry);
+    QUEUES.register(name, if doc.trim().is_empty() { "A plug-in queue without a description." } else { doc }, schema, plugin);
     Ok(())
 }
 
-fn find(name: &str) -> Option<Arc<Entry>> {
-    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
-    let exact = all.iter().find(|e| e.name == name);
-    exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
-}
-
 /// Canonical name of a plug-in and the schema of its parameters; `what` is `queue`, `cc` or `stack`.
-pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Value)> {
+pub(crate) fn announced(what: &str, name: &str) -> Option<(&'static str, &'static Value)> {
+    fn of<F: ?Sized>(all: &Plugins<F>, name: &str) -> Option<(&'static str, &'static Value)> {
+        all.find(name).map(|p| (p.name, p.schema))
+    }
     match what {
-        "queue" => find(name).map(|e| (e.name.clone(), e.schema)),
-        "cc" => fairlane_tcp::registered_cc(name).map(|(own, schema)| (own.to_owned(), schema)),
-        "stack" => fairlane_stacks::registered_stack(name).map(|(own, schema)| (own.to_owned(), schema)),
+        "queue" => of(&QUEUES, name),
+        "cc" => of(fairlane_tcp::cc_plugins(), name),
+        "stack" => of(fairlane_stacks::stack_plugins(), name),
         _ => None,
     }
 }
 
 /// Names of all registered plug-ins of this kind.
 pub(crate) fn names(what: &str) -> Vec<String> {
-    match what {
-        "queue" => ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect(),
-        "cc" => fairlane_tcp::cc_plugins().into_iter().map(|p| p.0.to_owned()).collect(),
-        "stack" => fairlane_stacks::stack_plugins().into_iter().map(|p| p.0.to_owned()).collect(),
-        _ => Vec::new(),
-    }
+    plugins().into_iter().filter(|p| p.0 == what).map(|p| p.1).collect()
 }
 
 /// Every registered queue, congestion control and transport stack: kind, name, sentence, schema.
 pub fn plugins() -> Vec<(&'static str, String, String, Value)> {
-    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
-    let queues = all.iter().map(|e| ("queue", e.name.clone(), e.doc.clone(), e.schema.clone()));
-    let ccs = fairlane_tcp::cc_plugins().into_iter().map(|(name, doc, schema)| ("cc", name.to_owned(), doc, schema.clone()));
-    let stacks = fairlane_stacks::stack_plugins().into_iter().map(|(name, doc, schema)| ("stack", name.to_owned(), doc, schema.clone()));
-    queues.chain(ccs).chain(stacks).collect()
+    fn of<F: ?Sized>(what: &'static str, all: &Plugins<F>) -> impl Iterator<Item = (&'static str, String, String, Value)> {
+        all.all().into_iter().map(move |p| (what, p.name.to_owned(), p.doc.clone(), p.schema.clone()))
+    }
+    of("queue", &QUEUES).chain(of("cc", fairlane_tcp::cc_plugins())).chain(of("stack", fairlane_stacks::stack_plugins())).collect()
 }
 
 /// Registers a transport stack: name, one sentence, JSON Schema of its parameters (an object without references), factory.
@@ -127,7 +104,7 @@ pub fn register_stack(name: &str, doc: &str, schema: Value, plugin: Arc<dyn fair
 
 /// Checks the name of a plug-in against the built-in names and aliases of its kind.
 fn valid(name: &str, built_in: &[(&str, &[&str])]) -> Result<(), RegisterError> {
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+    if !is_name(name) {
         return Err(RegisterError::Name(name.to_owned()));
     }
     let built_in = built_in.iter().flat_map(|(n, a)| std::iter::once(n).chain(a.iter()));
@@ -157,82 +134,48 @@ impl<P: Discipline + DeserializeOwned + Default> QueuePlugin for Typed<P> {
     }
 }
 
+/// Queues as a kind of plug-ins.
+#[derive(Debug)]
+pub(crate) struct Queues;
+
+impl PluginKind for Queues {
+    type Factory = dyn QueuePlugin;
+    const SCHEMA: &'static str = "PluginParams";
+    const NOUN: &'static str = "queue";
+    const DOC: &'static str = "A queue of a plug-in.";
+    fn registry() -> &'static Plugins<dyn QueuePlugin> {
+        &QUEUES
+    }
+}
+
 /// Parameters of a plug-in queue.
-#[derive(Clone, Serialize)]
-pub struct PluginParams {
-    name: String,
-    params: Map<String, Value>,
-    #[serde(skip)]
-    entry: Option<Arc<Entry>>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PluginParams(Chosen<Queues>);
+
+impl JsonSchema for PluginParams {
+    fn schema_name() -> Cow<'static, str> {
+        Chosen::<Queues>::schema_name()
+    }
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        Chosen::<Queues>::json_schema(g)
+    }
 }
 
 impl PluginParams {
     /// Name of the plug-in.
     pub fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
     /// Builds the queue; none if no plug-in of this name is loaded, which the check refuses.
     pub(crate) fn build_boxed(&self, context: &BuildContext<'_>) -> Option<Box<dyn DynQdisc>> {
-        self.entry.as_ref().map(|e| e.plugin.build(&self.params, context))
+        self.0.plugin().map(|p| p.factory.build(self.0.params(), context))
     }
     pub(crate) fn check(&self, context: &BuildContext<'_>) -> Result<(), Problem> {
-        match &self.entry {
-            Some(e) => e.plugin.check(&self.params, context).map_err(|p| p.within("params")),
-            None => Err(Problem::new("name", format!("queue `{}` is not loaded: name its file with --plugin", self.name))),
-        }
+        self.0.loaded()?.factory.check(self.0.params(), context).map_err(|p| p.within("params"))
     }
     pub(crate) fn capabilities(&self) -> Capabilities {
-        self.entry.as_ref().map_or_else(Capabilities::default, |e| e.plugin.capabilities())
-    }
-}
-
-impl std::fmt::Debug for PluginParams {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PluginParams").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for PluginParams {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.name, &self.params) == (&other.name, &other.params)
-    }
-}
-
-impl<'de> Deserialize<'de> for PluginParams {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Written {
-            name: String,
-            #[serde(default)]
-            params: Map<String, Value>,
-        }
-        let Written { name, mut params } = Written::deserialize(d)?;
-        let entry = find(&name);
-        let declared = entry.as_ref().and_then(|e| e.schema.get("properties")).and_then(Value::as_object);
-        for (key, schema) in declared.into_iter().flatten() {
-            if let (None, Some(default)) = (params.get(key), schema.get("default")) {
-                params.insert(key.clone(), default.clone());
-            }
-        }
-        Ok(Self { name, params, entry })
-    }
-}
-
-impl JsonSchema for PluginParams {
-    fn schema_name() -> Cow<'static, str> {
-        "PluginParams".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A queue of a plug-in.",
-            "type": "object",
-            "properties": {
-                "name": { "type": "string", "description": "Its name." },
-                "params": { "description": "Its parameters, as the plug-in declares them." },
-            },
-            "required": ["name"],
-            "additionalProperties": false,
-        })
+        self.0.plugin().map_or_else(Capabilities::default, |p| p.factory.capabilities())
     }
 }
 

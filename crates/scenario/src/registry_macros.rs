@@ -361,7 +361,7 @@ macro_rules! stacks {
             pub const VERSIONS: &'static [(&'static str, &'static str)] = &[$(($name, <$params as fairlane_stacks::Implementation>::VERSION)),*];
             /// Name of the stack in tables: that of a plug-in is its own.
             pub fn title(&self) -> &'static str {
-                match self { Self::Plugin(p) => p.name(), other => other.name() }
+                match self { Self::Plugin(p) => p.plugin().map_or("plugin", |p| p.name), other => other.name() }
             }
             /// True if the stack is built into this program.
             pub fn is_built(&self) -> bool {

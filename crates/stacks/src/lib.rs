@@ -33,6 +33,6 @@ pub use datagrams::Datagrams;
 pub use endpoint::{StackEndpoint, StackFault, datagram_of};
 pub use implementation::Implementation;
 pub use instant::{instant, time};
-pub use plugin::{PluginStack, StackPlugin, register_stack, registered_stack, stack_plugins};
+pub use plugin::{PluginStack, StackPlugin, Stacks, register_stack, stack_plugins};
 pub use spec::{NoqCc, NoqParams, QuicParams, QuicVersion, QuinnCc, QuinnParams, Str0mParams};
 pub use stack::{Seat, Stack, StackState, Transmit};

@@ -43,7 +43,7 @@ mod state;
 mod undo;
 mod vegas_state;
 
-pub use cc::{AnyCc, CcConfig, CcContext, CcInfo, CcParams, CongestionControl, cc_plugins, register_cc, registered_cc};
+pub use cc::{AnyCc, CcConfig, CcContext, CcInfo, CcParams, CongestionControl, cc_plugins, register_cc};
 pub use choices::{
     BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
     OldSegments, Paws, Preset, Prr, PrrBase, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,

@@ -38,7 +38,7 @@ pub use control::{
     AckSample, CloneCc, CongestionControl, CongestionEvent, CongestionKind, CustomCc, FineClock, LostSample, MarkSample, RateSample,
     RecoveryExit, SampleSource, Wants,
 };
-pub use plugin::{CcPlugin, PluginCc, RegisterCcError, cc_plugins, register_cc, register_cc_plugin, registered_cc};
+pub use plugin::{CcPlugin, PluginCc, RegisterCcError, cc_plugins, register_cc, register_cc_plugin};
 pub use registry::{AnyCc, CcParams};
 pub use registry_macro::CcInfo;
 pub use reno::Reno;

@@ -9,13 +9,14 @@ use super::registry::{AnyCc, BoxedCc};
 use super::{Algorithm, CcContext, CustomCc};
 use crate::cc::CcParams;
 use crate::choices::{EcnMode, Scheme};
+use fairlane_net::{Plugin, Plugins, is_name};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::marker::PhantomData;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Constructor of algorithms from tables of parameters.
 pub trait CcPlugin: Send + Sync {
@@ -36,15 +37,7 @@ pub trait CcPlugin: Send + Sync {
     }
 }
 
-/// A registered algorithm. Name and schema are never freed, so that they can be used like those of built-in ones.
-struct Entry {
-    name: &'static str,
-    doc: String,
-    schema: &'static Value,
-    plugin: Arc<dyn CcPlugin>,
-}
-
-static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
+static CONTROLS: Plugins<dyn CcPlugin> = Plugins::new();
 
 /// Key of an algorithm that is not built in, once its name is resolved.
 pub(crate) const KEY: &str = "plugin";
@@ -80,40 +73,25 @@ where
 /// # Errors
 /// The name is invalid, or that of a built-in algorithm.
 pub fn register_cc_plugin(name: &str, doc: &str, schema: Value, plugin: Arc<dyn CcPlugin>) -> Result<(), RegisterCcError> {
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+    if !is_name(name) {
         return Err(RegisterCcError::Name(name.to_owned()));
     }
     let built_in = CcParams::ALL.iter().flat_map(|c| std::iter::once(&c.name).chain(c.aliases));
     if built_in.chain([&KEY]).any(|n| n.eq_ignore_ascii_case(name)) {
         return Err(RegisterCcError::Taken(name.to_owned()));
     }
-    let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
-    let name: &'static str = match all.iter().find(|e| e.name == name) {
-        Some(known) => known.name,
-        None => Box::leak(name.to_owned().into_boxed_str()),
-    };
-    let doc = if doc.trim().is_empty() { "A user-defined congestion control without a description." } else { doc };
-    let entry = Arc::new(Entry { name, doc: doc.to_owned(), schema: Box::leak(Box::new(schema)), plugin });
-    all.retain(|e| e.name != name);
-    all.push(entry);
+    CONTROLS.register(
+        name,
+        if doc.trim().is_empty() { "A user-defined congestion control without a description." } else { doc },
+        schema,
+        plugin,
+    );
     Ok(())
 }
 
-fn find(name: &str) -> Option<Arc<Entry>> {
-    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
-    let exact = all.iter().find(|e| e.name == name);
-    exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
-}
-
-/// Returns the registered spelling of an algorithm's name, and the schema of its parameters.
-pub fn registered_cc(name: &str) -> Option<(&'static str, &'static Value)> {
-    find(name).map(|e| (e.name, e.schema))
-}
-
-/// Returns all registered algorithms for listings: name, sentence, schema.
-pub fn cc_plugins() -> Vec<(&'static str, String, &'static Value)> {
-    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
-    all.iter().map(|e| (e.name, e.doc.clone(), e.schema)).collect()
+/// Registered algorithms.
+pub fn cc_plugins() -> &'static Plugins<dyn CcPlugin> {
+    &CONTROLS
 }
 
 struct Typed<P>(PhantomData<fn() -> P>);
@@ -145,18 +123,15 @@ pub struct PluginCc {
     name: String,
     params: Map<String, Value>,
     #[serde(skip)]
-    entry: Option<Arc<Entry>>,
+    entry: Option<Arc<Plugin<dyn CcPlugin>>>,
 }
 
 impl PluginCc {
     /// Selects the registered algorithm `name` with these parameters; those not given take their defaults.
     pub(crate) fn new(name: &str, mut params: Map<String, Value>) -> Self {
-        let entry = find(name);
-        let declared = entry.as_ref().and_then(|e| e.schema.get("properties")).and_then(Value::as_object);
-        for (key, schema) in declared.into_iter().flatten() {
-            if let (None, Some(default)) = (params.get(key), schema.get("default")) {
-                params.insert(key.clone(), default.clone());
-            }
+        let entry = CONTROLS.find(name);
+        if let Some(e) = &entry {
+            e.complete(&mut params);
         }
         Self { name: entry.as_ref().map_or(name, |e| e.name).to_owned(), params, entry }
     }
@@ -165,14 +140,14 @@ impl PluginCc {
         self.entry.as_ref().map(|e| e.name)
     }
     pub(crate) fn scheme(&self) -> Scheme {
-        self.entry.as_ref().map_or(Scheme::Sack, |e| e.plugin.scheme())
+        self.entry.as_ref().map_or(Scheme::Sack, |e| e.factory.scheme())
     }
     pub(crate) fn ecn(&self) -> EcnMode {
-        self.entry.as_ref().map_or(EcnMode::Off, |e| e.plugin.ecn())
+        self.entry.as_ref().map_or(EcnMode::Off, |e| e.factory.ecn())
     }
     pub(crate) fn build(&self, context: &CcContext<'_>) -> AnyCc {
         match &self.entry {
-            Some(e) => AnyCc::Boxed(Box::new(BoxedCc::Custom(e.plugin.build(&self.params, context)))),
+            Some(e) => AnyCc::Boxed(Box::new(BoxedCc::Custom(e.factory.build(&self.params, context)))),
             // Never reached: the check refuses a name that is not registered.
             None => CcParams::default().build(context.config),
         }
@@ -208,7 +183,7 @@ impl PluginCc {
     }
     /// Checks its parameters together.
     pub(crate) fn check(&self, config: &CcConfig) -> Result<(), String> {
-        let found = self.entry.as_ref().map_or(Ok(()), |e| e.plugin.check(&self.params, config));
+        let found = self.entry.as_ref().map_or(Ok(()), |e| e.factory.check(&self.params, config));
         found.map_err(|m| format!("`{}`: {m}", self.name))
     }
 }

@@ -227,8 +227,8 @@ impl Default for CcParams {
 }
 
 fn unknown<E: Error>(name: &str) -> E {
-    let own = plugin::cc_plugins();
-    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).chain(own.iter().map(|p| p.0)).collect();
+    let own = plugin::cc_plugins().all();
+    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).chain(own.iter().map(|p| p.name)).collect();
     E::custom(format!("congestion control \"{name}\" is not known; write one of {}", known.join(", ")))
 }
 
@@ -241,7 +241,7 @@ impl<'de> Deserialize<'de> for CcParams {
                 f.write_str("the name of a congestion control algorithm such as \"newreno\", or a table with its name as the only key")
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<CcParams, E> {
-                let own = || plugin::registered_cc(v).map(|(own, _)| CcParams::Plugin(PluginCc::new(own, serde_json::Map::new())));
+                let own = || plugin::cc_plugins().find(v).map(|p| CcParams::Plugin(PluginCc::new(p.name, serde_json::Map::new())));
                 CcParams::canonical(v).and_then(CcParams::plain).or_else(own).ok_or_else(|| unknown(v))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CcParams, A::Error> {
@@ -251,8 +251,8 @@ impl<'de> Deserialize<'de> for CcParams {
                 let cc = match CcParams::canonical(&name) {
                     Some(known) => CcParams::read(known, &mut map)?,
                     None if name == plugin::KEY => Some(CcParams::Plugin(map.next_value()?)),
-                    None => match plugin::registered_cc(&name) {
-                        Some((own, _)) => Some(CcParams::Plugin(PluginCc::new(own, map.next_value()?))),
+                    None => match plugin::cc_plugins().find(&name) {
+                        Some(p) => Some(CcParams::Plugin(PluginCc::new(p.name, map.next_value()?))),
                         None => None,
                     },
                 };
