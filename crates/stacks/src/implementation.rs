@@ -39,6 +39,20 @@ impl QuicParams {
     }
 }
 
+/// Builds a stack if its feature is there.
+macro_rules! built {
+    ($feature:literal, $module:ident, $params:expr, $seat:expr) => {{
+        #[cfg(feature = $feature)]
+        let stack = crate::$module::build($params, $seat).map(Some);
+        #[cfg(not(feature = $feature))]
+        let stack = {
+            let _ = $seat;
+            Ok(None)
+        };
+        stack
+    }};
+}
+
 /// Refuses an algorithm whose random numbers this program cannot seed.
 fn seedable(draws: bool) -> Result<(), Problem> {
     if draws && !cfg!(getrandom_backend = "custom") {
@@ -59,13 +73,7 @@ impl Implementation for QuinnParams {
         self.quic.check()
     }
     fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
-        #[cfg(feature = "quinn")]
-        return crate::quinn::build(self, seat).map(Some);
-        #[cfg(not(feature = "quinn"))]
-        {
-            let _ = seat;
-            Ok(None)
-        }
+        built!("quinn", quinn, self, seat)
     }
 }
 
@@ -80,13 +88,7 @@ impl Implementation for NoqParams {
         self.quic.check()
     }
     fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
-        #[cfg(feature = "noq")]
-        return crate::noq::build(self, seat).map(Some);
-        #[cfg(not(feature = "noq"))]
-        {
-            let _ = seat;
-            Ok(None)
-        }
+        built!("noq", noq, self, seat)
     }
 }
 
@@ -108,12 +110,6 @@ impl Implementation for Str0mParams {
         Ok(())
     }
     fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String> {
-        #[cfg(feature = "str0m")]
-        return crate::str0m::build(self, seat).map(Some);
-        #[cfg(not(feature = "str0m"))]
-        {
-            let _ = seat;
-            Ok(None)
-        }
+        built!("str0m", str0m, self, seat)
     }
 }

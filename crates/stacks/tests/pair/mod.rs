@@ -35,6 +35,14 @@ pub(crate) struct Pair {
     pub(crate) marks_from: u64,
 }
 
+/// Checks that a run with a seed has the same hash of all packets again, on another thread too, and with another seed a different one.
+pub(crate) fn same_bytes(run: impl Fn(u64) -> u64 + Send + Copy + 'static) {
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+    let other = std::thread::spawn(move || run(1)).join().unwrap();
+    assert_eq!(run(1), other);
+}
+
 pub(crate) fn ms(n: u64) -> Dur {
     Dur::from_ms(n)
 }
