@@ -76,10 +76,11 @@ class Studies(Shows):
         trips, rest = self._quantities(r, combinations, of[:1]), self._quantities(r, combinations, of[1:])
         built = Built(Comparison([self._ours(x) for x in trips]), [*trips, *rest], group_by=("metric", "rate"))
         built.more, built.more_title = [self._ours(x) for x in rest], "Queues, shares, delays and losses"
-        xs = [float(x) for x in RATES]
+        rates = [x for x in RATES if any(c["rate"] == x for c, _ in combinations)]
+        xs = [float(x) for x in rates]
 
         def curve(q: str, case: str) -> charts.Curve:
-            found = [self._row(r, r.combination(set="stated", rate=x, case=case), q, {}, q, "") for x in RATES]
+            found = [self._row(r, r.combination(set="stated", rate=x, case=case), q, {}, q, "") for x in rates]
             return charts.Curve(case, xs, [f[0].value if f else None for f in found])
 
         shown = ("C1", "C3", "C6", "C8", "C9")
