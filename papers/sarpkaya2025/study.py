@@ -60,7 +60,7 @@ class Sarpkaya2025(Paper):
     seeds = (1, 2, 3)
     quick_seeds = (1,)
     setting_seeds = (1,)
-    most_settings = 72
+    most_settings = 256
     hop_probe = False
     flow_columns = ("goodput", "packets_received", "retransmits", "timeouts")
     link_columns = ("utilisation", "sojourn_mean", "arrivals", "drops")
