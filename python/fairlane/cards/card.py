@@ -176,6 +176,8 @@ def _judged(question: Question, result: StudyResult, seeds: Sequence[int], looks
     try:
         values = numbers.of(question.check())
     except NoData:
+        if question.missing:
+            return Answer(question, "fail", NOTHING, question.missing), True
         return Answer(question, "not applicable", NOTHING, "a value that the claim reads is missing"), True
     except BadCheck as e:
         return Answer(question, "fail", NOTHING, f"the number does not exist: {e}"), True

@@ -57,8 +57,10 @@ class Question:
     """Reason why it does not apply."""
     left_out: str = ""
     """Reason why no simulation answers it; "" if one does."""
+    missing: str = ""
+    """What it means that a value of the claim does not exist: then the answer is a fail, else "not applicable"."""
     measure: str = ""
-    """"cost" or "memory": the answer is measured on this machine instead of simulated."""
+    """"cost", "memory" or "packet_memory": the answer is measured on this machine instead of simulated."""
     quick: bool = True
 
     @property
