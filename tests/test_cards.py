@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 
 import jsonschema
 import pytest
@@ -24,8 +25,9 @@ SECTIONS = {
                  "11.2", "12.1", "12.2"],
     "RFC 9743": ["3.1", "3.2", "4", "5", "5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2",
                  "6", "6.1", "6.2", "6.3", "6.4", *(f"7.{n}" for n in range(1, 12)), "8"],
-    "RFC 5166": ["2.1.1", "2.1.2", "2.1.3", "2.2.1", "2.2.2", "2.3", "2.3.2", *(f"2.{n}" for n in range(4, 9))],
+    "RFC 5166": ["2.1.1", "2.1.2", "2.1.3", "2.2.1", "2.2.2", "2.3", "2.3.1", "2.3.2", *(f"2.{n}" for n in range(4, 9))],
     "RFC 8867": [f"5.{n}" for n in range(1, 9)],
+    "RFC 8869": ["3.1", "3.2", "4.1", "4.2"],
 }  # fmt: skip
 """Sections that ask for something, as in the tables of contents of the documents: RFC 7928 section 13 is the summary."""
 WORDS = {
@@ -69,6 +71,56 @@ def test_every_question_names_a_section_and_a_reason_and_can_be_planned():
             assert q.left_out or len(q.why) > 20, q.key
             if not q.left_out and not q.measure:
                 assert q.study(one(kind)).metrics, q.key
+
+
+def file_of(kind, key):
+    """The folder of a question, and the table of its file."""
+    (q,) = questions(kind, only=[key])
+    return q.path, tomllib.loads(q.text)
+
+
+def test_bursts_are_the_four_cases_of_figure_2():
+    """RFC 7928 section 7.2: pages of at least 50 objects of 1 kB on six connections with an initial window of 10; a stream in each case."""
+    _, file = file_of("queue", "burst-web")
+    flows = file["scenario"]["flows"]
+    for page in ("page1", "page2", "page3"):
+        flow = flows[page]
+        loads = flow["source"]["request_response"]
+        assert flow["count"] == 6 and flow["count"] * loads["requests"] >= 50 and loads["response"] == "15kB"
+        assert flow["tcp"]["initial_window"] == "10p"
+    ((video, bulk),) = (pair.values() for pair in file["zip"])
+    assert {(v == "0s", b == "0s") for v, b in zip(video, bulk, strict=True)} == {(x, y) for x in (True, False) for y in (True, False)}
+    assert "cbr" in flows["stream"]["source"]
+
+
+def test_levels_of_congestion_follow_one_another():
+    """RFC 7928 sections 8.2.1 to 8.2.5: 0.036, 0.081 and 0.114 flows for each of 167 packets, 20 s each, and mild again."""
+    _, file = file_of("queue", "congestion-phases")
+    flows = file["scenario"]["flows"].values()
+
+    def during(flow, t):
+        return int(flow.get("start", "0s")[:-1]) <= t < int(flow.get("stop", "80s")[:-1])
+
+    counts = [sum(f["count"] for f in flows if during(f, t)) for t in (10, 30, 50, 70)]
+    assert counts == [round(share * 167) for share in (0.036, 0.081, 0.114, 0.036)]
+
+
+def test_the_capacity_varies_as_in_both_experiments():
+    """RFC 7928 section 8.2.6: 100 and 10 Mbit/s, for 20 s each and for 100 ms each."""
+    _, slow = file_of("queue", "varying-capacity")
+    rates = slow["scenario"]["topology"]["dumbbell"]["bottleneck"]["rates"]
+    assert [(r["at"], r["rate"]) for r in rates] == [("20s", "10Mbit/s"), ("40s", "100Mbit/s"), ("60s", "10Mbit/s")]
+    fast, _ = file_of("queue", "varying-capacity-fast")
+    rows = [x for x in (fast / "rate.csv").read_text().splitlines() if x[0].isdigit()]
+    assert rows == ["0.0,100", "0.1,10", "0.2,100"]
+
+
+def test_each_bound_has_a_source_or_says_that_it_has_none():
+    for kind in KINDS:
+        for q in questions(kind):
+            if not q.left_out:
+                assert (q.source in q.basis) if q.source else "it is ours" in q.basis
+                assert not q.source or re.search(r"RFC \d+|ITU-T|\d{4}\)", q.source), q.key
 
 
 def test_a_new_entry_of_the_registry_has_a_card_by_itself():
@@ -147,6 +199,17 @@ flows.tcp = {{ from = "a", to = "b", spread = "300ms", tcp = "cubic" }}
 def test_a_condition_that_is_false_is_not_applicable():
     answers = answered("queue", "droptail", "ecn")
     assert answers["ecn"].verdict == "not applicable" and "marks no packets" in answers["ecn"].sentence
+
+
+def test_a_transfer_that_does_not_end_is_a_fail(tmp_path):
+    """With `missing`; without it the question does not apply."""
+    text = ("flows.tcp = {", 'flows.tcp = { amount = "10MB",')
+    metric = ('delay = "links.line.sojourn_p95"', 'delay = "flows.tcp.completion_time"')
+    (codel,) = subjects("queue", "codel")
+    plain = read_question(question(tmp_path, "plain", text=text, metric=metric))
+    said = read_question(question(tmp_path, "said", text=text, metric=metric, why=("why =", 'missing = "it did not end"\nwhy =')))
+    without, with_ = answer_questions(codel, [plain, said], quick=True).answers
+    assert without.verdict == "not applicable" and (with_.verdict, with_.sentence) == ("fail", "it did not end")
 
 
 # --- the command -------------------------------------------------------------------------------------------------------------
@@ -260,6 +323,14 @@ def test_the_memory_of_a_flow_is_measured_against_droptail():
     fq, hashed = (answered("queue", q, "memory", quick=False)["memory"] for q in ("fq", "fq_codel"))
     assert 40 < fq.interval.mean < 300 and "bytes a flow" in fq.sentence
     assert hashed.interval.mean < 30 and hashed.verdict == "pass"
+
+
+def test_the_memory_of_a_packet_is_header_and_entry():
+    """A header of 64 bytes and a packet of 32 in the queue, with little more (ARCHITECTURE.md); fair queues have links between them."""
+    codel, fq, choke = (answered("queue", q, "packet-memory")["packet-memory"] for q in ("codel{target=10ms}", "fq", "choke"))
+    assert 96 <= codel.interval.mean < 200 and codel.verdict == "pass" and "bytes a packet" in codel.sentence
+    assert codel.interval.mean < fq.interval.mean < 300
+    assert choke.verdict == "not applicable" and "drops packets before" in choke.sentence
 
 
 def test_a_receiver_that_repeats_acknowledgments_gains_nothing():

@@ -17,7 +17,7 @@ _SIZES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks ke
 
 
 class _Mallinfo(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in _SIZES.split()]  # noqa: RUF012
+    _fields_ = [(name, ctypes.c_size_t) for name in _SIZES.split()]
 
 
 def heap_bytes() -> int:

@@ -51,6 +51,8 @@ class Question:
     tolerance: float = 0.0
     unit: str = ""
     why: str = ""
+    source: str = ""
+    """Document that gives the bound; "" if none does."""
     applies: str = ""
     """Condition over the metrics; where it is false, the question does not apply."""
     otherwise: str = ""
@@ -62,6 +64,11 @@ class Question:
     measure: str = ""
     """"cost", "memory" or "packet_memory": the answer is measured on this machine instead of simulated."""
     quick: bool = True
+
+    @property
+    def basis(self) -> str:
+        """Who gives the bound, in words."""
+        return f"The bound is that of {self.source}." if self.source else "No document gives this bound; it is ours."
 
     @property
     def sign(self) -> str:
