@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 
 import jsonschema
@@ -268,6 +270,9 @@ def test_the_terminal_fits_80_columns(made, monkeypatch):
         (("card", "l4s", "prague", "--queue", "dualpi"), "unknown queue 'dualpi'"),
         (("card", "queue", "codel", "--only", "flod"), "did you mean 'flood'"),
         (("card", "queue", "codel", "--question", "nowhere"), "folder not found"),
+        (("card", "cc", "codel"), "codel is a queue, not a congestion control"),
+        (("card", "queue", "cubic"), "cubic is a congestion control, not a queue"),
+        (("card", "cc", "quinn"), "quinn is a transport stack"),
         (("card", "list", "tcp"), "unknown kind of report card 'tcp'"),
         (("new", "card", "flood"), "'flood' is taken"),
     ],
@@ -286,6 +291,10 @@ def test_mistakes_are_one_error(words, error, tmp_path):
         (("why = ", "because = "), "card.toml:1:", "`why` is missing"),
         (("why = ", "unti = 1\nwhy = "), "card.toml:5:", "did you mean `unit`"),
         (('duration = "2s"', 'duration = "2"'), "card.toml:11:", "duration"),
+        (("This is a test of the cards.", ""), "card.toml:5:", "`why` is empty"),
+        (("section 5.1", "section 99"), "card.toml:2:", "RFC 7928 has no section 99"),
+        (("bound = 20.0", 'bound = "20ms"'), "card.toml:4:", "expected a number"),
+        (("[scenario]", "[scenaro]"), "card.toml:10:", "did you mean `scenario`"),
         (("sojourn_p95", "sojourn_p96"), "card.toml:8:", "sojourn_p9"),
     ],
 )
@@ -323,6 +332,50 @@ def test_the_memory_of_a_flow_is_measured_against_droptail():
     fq, hashed = (answered("queue", q, "memory", quick=False)["memory"] for q in ("fq", "fq_codel"))
     assert 40 < fq.interval.mean < 300 and "bytes a flow" in fq.sentence
     assert hashed.interval.mean < 30 and hashed.verdict == "pass"
+
+
+BROKEN = """import fairlane as fl
+
+
+class Broken(fl.Qdisc):
+    def enqueue(self, packet):
+        {enqueue}
+
+    def dequeue(self):
+        return {dequeue}
+"""
+
+
+@pytest.mark.parametrize(
+    ("enqueue", "dequeue", "error"),
+    [
+        ("raise ValueError('too many')", "None", "ValueError: too many"),
+        ("self.kept = packet", "7", "'int' object is not an instance of 'Packet'"),
+    ],
+)
+def test_a_broken_plug_in_fails_with_its_error(enqueue, dequeue, error, tmp_path):
+    """Exit code 1, as for a study with failed runs; the reason once, with the place in the plug-in."""
+    question(tmp_path)
+    (tmp_path / "queue.py").write_text(BROKEN.format(enqueue=enqueue, dequeue=dequeue))
+    words = ("card", "queue", "Broken", "--plugin", "queue.py", "--only", "mine,cost,sensitivity", "--question", "mine", "--quick")
+    done = fairlane(*words, cwd=tmp_path)
+    assert done.returncode == 1 and not done.stderr and "5 of 5 runs failed" in done.stdout and error in done.stdout
+    assert done.stdout.count("queue `Broken`") == 1
+    assert "raise" not in enqueue or re.search(r'queue.py", line 6, in enqueue', done.stdout)
+    assert "not applicable: cost: a plug-in cannot be measured" in done.stdout
+    assert "sensitivity: it has no parameter that is a number" in done.stdout
+    document = json.loads(fairlane(*words, "--json", cwd=tmp_path).stdout)
+    jsonschema.validate(document, json_schema("card"))
+    assert [a["verdict"] for a in document["cards"][0]["answers"] if a["error"]] == ["fail"]
+
+
+def test_a_plug_in_may_have_the_name_of_a_standard_module(tmp_path):
+    """`python -m fairlane` in a folder with queue.py, and the process that measures memory there."""
+    (tmp_path / "queue.py").write_text(BROKEN.format(enqueue="self.drop(packet)", dequeue="None"))
+    words = [sys.executable, "-m", "fairlane", "card", "queue", "fq_codel", "--only", "memory", "--plugin", "queue.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 pass" in done.stdout
 
 
 def test_the_memory_of_a_packet_is_header_and_entry():

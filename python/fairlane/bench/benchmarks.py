@@ -65,11 +65,14 @@ def one(name: str, path: Path, sets: Mapping[str, Any] | None = None) -> dict[st
     from ..base.toml import value as as_toml
 
     settings = json.dumps([(key, as_toml(x)) for key, x in (sets or {}).items()])
-    command = [sys.executable, "-m", "fairlane.bench.benchmarks", str(path), settings]
+    # The working directory may have a plug-in with the name of a standard module, such as queue.py.
+    command = [sys.executable, "-P", "-m", "fairlane.bench.benchmarks", str(path), settings]
+    places = [str(Path(__file__).resolve().parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
     # Standard input is a pipe whose other end closes when this process ends.
     line, ours = os.pipe()
     try:
-        with subprocess.Popen(command, stdin=line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        with subprocess.Popen(command, stdin=line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings) as child:
             try:
                 out, err = child.communicate()
             except BaseException:

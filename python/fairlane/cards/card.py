@@ -21,11 +21,12 @@ from ..stats import interval
 from ..study import Study, StudyResult
 from ..study.executors import WorkerPool, choose
 from ..study.labels import level
+from ..study.terminal import reasons
 from .judge import NOTHING, ROUNDS, Answer, Numbers, judged, sentence
 from .measured import measured
 from .outcome import CardOutcome
 from .question import Question
-from .subject import Subject, check, one
+from .subject import VARIANTS, Subject, check, one
 
 CardProgress = Callable[[int, int, str, int], object]
 """Called with the number of answered questions, that of all, the key of the present one, and the runs so far."""
@@ -95,12 +96,14 @@ def answer_questions(
 
 def _planned(question: Question, subject: Subject, plugins: Sequence[str]) -> Study | str:
     """Returns the study of a question, or why it cannot be asked of this subject; raises `ScenarioError` if it can be asked of none."""
+    if VARIANTS in question.text and len(subject.variants()) == 1:
+        return "it has no parameter that is a number, apart from its limit"
     try:
         study = Study(question.study(subject, plugins))
         study.plan()
     except ScenarioError as e:
         if e.diagnostics and _can_be_asked(question):
-            return str(e.diagnostics[0]["message"])
+            return f"the scenario cannot have it: {e.diagnostics[0]['message']}"
         raise
     return study
 
@@ -147,7 +150,7 @@ def _answered(
     if question.left_out:
         return Answer(question, "not applicable", NOTHING, question.left_out)
     if isinstance(study, str):
-        return Answer(question, "not applicable", NOTHING, f"the scenario cannot have it: {study}")
+        return Answer(question, "not applicable", NOTHING, study)
     if study is None:
         return replace(measured(question, subject), seconds=time.monotonic() - began)
     seeds: list[int] = []
@@ -168,8 +171,11 @@ def _answered(
 def _judged(question: Question, result: StudyResult, seeds: Sequence[int], looks: int) -> tuple[Answer, bool]:
     """Returns the answer from the runs so far, and true if no more are needed."""
     if result.failures.height:
-        error = str(result.failures["error"][0]).splitlines()[0]
-        return Answer(question, "fail", NOTHING, f"{result.failures.height} of {result.index.height} runs failed: {error}"), True
+        error = reasons(result)[0][1].strip()
+        first, *rest = error.splitlines()
+        short = f"{first}: {rest[-1].strip()}" if rest else first
+        words = f"{result.failures.height} of {result.index.height} runs failed: {short}"
+        return Answer(question, "fail", NOTHING, words, error=error), True
     numbers = Numbers(result, seeds)
     if not numbers.applies(question):
         return Answer(question, "not applicable", NOTHING, question.otherwise), True

@@ -37,6 +37,6 @@ def _answer(a: Answer) -> dict[str, Any]:
         "key": q.key, "question": q.question, "section": q.section, "verdict": a.verdict, "number": iv.mean, "low": iv.low,
         "high": iv.high, "n": iv.n, "confidence": iv.confidence if iv.n > 1 else None, "unit": q.unit, "claim": q.claim or None,
         "bound": q.bound if asked else None, "tolerance": q.tolerance if asked else None, "why": q.why or None, "source": q.source or None,
-        "sentence": a.sentence, "values": list(a.values), "runs": a.runs,
+        "sentence": a.sentence, "values": list(a.values), "runs": a.runs, "error": a.error or None,
         "table": {"heads": list(a.heads), "rows": [list(r) for r in a.rows]},
     }  # fmt: skip

@@ -19,7 +19,9 @@ def shipped(kind: str) -> Path:
 
 def _place(q: Question) -> tuple[list[tuple[int, str]], str]:
     """Returns what questions are sorted by: numbers in sections count as numbers."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", q.section)], q.key
+    return [
+        (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", q.section.replace("sections", "section"))
+    ], q.key
 
 
 def questions(kind: str, *, only: Iterable[str] = (), own: Sequence[str | PathLike[str]] = (), quick: bool = False) -> list[Question]:

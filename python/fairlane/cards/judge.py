@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from ..base.format import number
 from ..claims import BadCheck, Check, NoData, Tables
@@ -45,10 +45,10 @@ class Answer:
     """Factors and metrics of the table."""
     rows: tuple[tuple[str, ...], ...] = ()
     """Means of the metrics at each combination of levels."""
-    command: str = ""
+    error: str = ""
+    """Why runs failed, with the traceback of a plug-in."""
     seconds: float = 0.0
     runs: int = 0
-    scenario: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

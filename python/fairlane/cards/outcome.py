@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import suggest
+from ..study.labels import alike
 from .judge import WORDS, Answer
 from .subject import Subject
 
@@ -31,6 +32,11 @@ class CardOutcome:
     def runs(self) -> int:
         """Number of simulations."""
         return sum(a.runs for a in self.answers)
+
+    @property
+    def errors(self) -> list[str]:
+        """Why runs failed, each reason once."""
+        return list({alike(a.error): a.error for a in reversed(self.answers) if a.error}.values())[::-1]
 
     def answer(self, key: str) -> Answer:
         """Returns the answer to a question; raises `UnknownNameError`."""

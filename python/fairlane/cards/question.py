@@ -19,6 +19,7 @@ from ..errors import FairlaneError, FolderError
 from ..study.model import StudySpec
 from ..study.reader import read_text
 from ..study.sentences import faults
+from .requirements import beyond
 from .subject import Subject
 
 FILE = "card.toml"
@@ -146,8 +147,12 @@ def read_question(folder: str | PathLike[str], kind: str = "") -> Question:
             found.append((["applies"], True, "", "nothing says what it means that the condition is false", 'write otherwise = "REASON"'))
     if tree.get("tolerance", 0) < 0:
         found.append((["tolerance"], False, "", "a tolerance is zero or above", "write how far beyond the bound is only a concern"))
+    empty = [key for key in schema()["properties"] if key != "unit" and tree.get(key) in ("", [])]
+    found += [([key], False, "", f"`{key}` is empty", f'write {key} = "..."') for key in empty]
+    section = tree["section"] if isinstance(tree["section"], str) else "; ".join(tree["section"])
+    if wrong := beyond(section):
+        found.append((["section"], False, "", wrong, "`fairlane card list --requirements` has the sections that ask for something"))
     if found:
         raise _core.remarks(text, name, form, found)
     own = {k: tree[k] for k in schema()["properties"] if k in tree and k not in ("subject", "section")}
-    section = tree["section"] if isinstance(tree["section"], str) else "; ".join(tree["section"])
     return Question(key=place.resolve().name, path=place, kind=tree.get("subject", kind or "queue"), text=text, section=section, **own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
@@ -11,10 +12,27 @@ from ..look.sheet import Sheet
 
 
 @lru_cache(maxsize=1)
+def _documents() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__).joinpath("requirements.toml").read_text("utf-8"))
+
+
 def table() -> list[dict[str, Any]]:
     """Returns the items of requirements.toml: document, section, word, item, and `questions` or `left_out`."""
-    text = files(__package__).joinpath("requirements.toml").read_text("utf-8")
-    return [{"document": document, **item} for document, items in tomllib.loads(text).items() for item in items["item"]]
+    return [{"document": document, **item} for document, held in _documents().items() for item in held["item"]]
+
+
+def beyond(section: str) -> str:
+    """Returns what is wrong with a section that its document does not have, or "".
+
+    >>> beyond("RFC 7928 sections 8.3 and 99"), beyond("RFC 7928 section 7.2, RFC 9743 section 5.1")
+    ('RFC 7928 has no section 99', '')
+    """
+    for document, held in _documents().items():
+        for sections in re.findall(rf"{document} sections? ((?:[\d.]+(?:, | and | to )?)+)", section):
+            for number in re.findall(r"\d[\d.]*", sections):
+                if not 0 < int(number.split(".")[0]) <= held.get("last", 10**6):
+                    return f"{document} has no section {number}"
+    return ""
 
 
 def sheet() -> Sheet:

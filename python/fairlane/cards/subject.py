@@ -11,10 +11,18 @@ from .. import _core
 from ..base import toml
 from ..base.choices import Choice, choices
 from ..base.reference import active, registry
-from ..errors import FairlaneError, ScenarioError
+from ..errors import FairlaneError, ScenarioError, UnknownNameError
 
 KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S"}
 """Kinds of report cards, and what each is about."""
+_ELSEWHERE = {
+    "queue": "a queue, not a congestion control: `fairlane card queue` asks it",
+    "cc": "a congestion control, not a queue: `fairlane card cc` asks it",
+    "stack": "a transport stack, not a congestion control of TCP: no card asks it",
+}
+"""What a name is that is not of the kind asked for."""
+VARIANTS = '"VARIANTS"'
+"""What stands for the variants of a queue in a question."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
 _STEPS = (0.5, 2.0)
 """A parameter is varied to these multiples of its default."""
@@ -55,7 +63,7 @@ class Subject:
         'queue = { red = { preset = "ns2" } }'
         """
         if self.kind == "queue":
-            text = text.replace('"VARIANTS"', ", ".join(toml.value(v) for v in self.variants()))
+            text = text.replace(VARIANTS, ", ".join(toml.value(v) for v in self.variants()))
             text = text.replace('"QUEUE with ECN"', toml.value(self.marking))
             return text.replace('"QUEUE"', toml.value(self.value))
         text = text.replace('"CC"', toml.value(self.value))
@@ -117,8 +125,14 @@ def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
     Raises `UnknownNameError` for a name that is not registered.
     """
     of = "queue" if kind == "queue" else "cc"
-    beside = choices(queue)[0] if queue else None
-    return [Subject(kind, c.label, c.value, beside) for c in choices(text, of)]
+    try:
+        beside = choices(queue)[0] if queue else None
+        return [Subject(kind, c.label, c.value, beside) for c in choices(text, of)]
+    except UnknownNameError:
+        other = next((x["kind"] for x in registry() if x["name"] == text and x["kind"] in _ELSEWHERE and x["kind"] != of), "")
+        if other:
+            raise UnknownNameError(f"{text} is {_ELSEWHERE[other]}") from None
+        raise
 
 
 def check(subject: Subject) -> None:

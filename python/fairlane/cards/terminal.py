@@ -49,11 +49,23 @@ def report(cards: Sequence[CardOutcome]) -> list[Words | Sheet]:
     """Returns the sections of the report."""
     out: list[Words | Sheet] = [Words(head(c)) for c in cards]
     out.append(table(cards))
+    for card in cards:
+        out += [Words(f"runs failed: {error}") for error in card.errors]
     if len(cards) == 1:
         (card,) = cards
         worst = [a for a in card.answers if a.verdict in ("fail", "concern")]
         out += [Words(f"{a.verdict}: {a.question.question} {a.sentence} ({a.question.section}).") for a in worst]
+        out += [Words(f"not applicable: {', '.join(keys)}: {why}.") for why, keys in _reasons(card).items()]
     return out
+
+
+def _reasons(card: CardOutcome) -> dict[str, list[str]]:
+    """Returns why questions do not apply, with their keys."""
+    found: dict[str, list[str]] = {}
+    for a in card.answers:
+        if a.verdict == "not applicable":
+            found.setdefault(a.sentence, []).append(a.key)
+    return found
 
 
 def listing(asked: Sequence[Question]) -> Sheet:

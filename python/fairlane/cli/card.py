@@ -58,37 +58,37 @@ def card_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @card.command()
 @click.argument("name", metavar="QUEUE")
 @card_options
-def queue(name: str, **options: Any) -> None:
+def queue(name: str, **options: Any) -> int:
     """Report card of a queue: RFC 7928 sections 4 to 12.
 
     QUEUE is a name such as codel, with parameters codel{target=10ms}, or that of a plug-in. Without --quick a card takes some minutes:
     replications are added until the verdict of each question is sure, or twenty are done.
     """
-    _run("queue", name, "", **options)
+    return _run("queue", name, "", **options)
 
 
 @card.command()
 @click.argument("name", metavar="CC")
 @card_options
-def cc(name: str, **options: Any) -> None:
+def cc(name: str, **options: Any) -> int:
     """Report card of a congestion control: RFC 9743 sections 5 to 7.
 
     CC is a name such as bbr3, with parameters cubic{beta=0.8}, or that of a plug-in.
     """
-    _run("cc", name, "", **options)
+    return _run("cc", name, "", **options)
 
 
 @card.command()
 @click.argument("name", metavar="CC")
 @click.option("--queue", "network", metavar="QUEUE", default="dualpi2", show_default=True, help="Queue of the network that has switched.")
 @card_options
-def l4s(name: str, network: str, **options: Any) -> None:
+def l4s(name: str, network: str, **options: Any) -> int:
     """Report card of a congestion control in L4S: who wins and who waits if hosts or network switch alone.
 
     The other controls and queues are those of Sarpkaya et al. (PAM 2025): CUBIC, BBR and BBRv3 over FIFO, FIFO with ECN, CoDel, FQ-CoDel
     and QUEUE.
     """
-    _run("l4s", name, network, **options)
+    return _run("l4s", name, network, **options)
 
 
 @card.command(name="list")
@@ -172,7 +172,7 @@ def _run(
     quiet: bool,
     plugins: tuple[str, ...],
     **workers: Any,
-) -> None:
+) -> int:
     need("study")
     need_workers(workers)
     from ..base.files import save_bytes
@@ -182,6 +182,7 @@ def _run(
     from ..cards.page import page as page_of
     from ..own.plugin import load
     from ..study.executors import choose
+    from . import FAILED
 
     for plugin in plugins:
         load(plugin)
@@ -216,6 +217,7 @@ def _run(
         emit(render(*report(cards)))
     if page is not None:
         wrote([Path(page)], as_json=as_json, quiet=quiet)
+    return FAILED if any(c.errors for c in cards) else 0
 
 
 def _command(kind: str, name: str, network: str, options: dict[str, Any]) -> str:
