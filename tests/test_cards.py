@@ -388,7 +388,7 @@ def test_the_memory_of_a_packet_is_header_and_entry():
 
 def test_a_receiver_that_repeats_acknowledgments_gains_nothing():
     """Savage, Cardwell, Wetherall and Anderson (1999), section 4.2; RFC 5681 section 5: with SACK repeated ACKs are no news."""
-    answer = answered("cc", "cubic", "repeated-acknowledgments")["repeated-acknowledgments"]
+    answer = answered("cc", "cubic", "repeated-acks")["repeated-acks"]
     assert answer.verdict == "pass" and 0.6 < answer.interval.mean < 1.5
 
 

@@ -30,6 +30,15 @@ _ERROR = 0.05
 """Probability that the interval misses the mean at any of the looks; each look has an equal part of it (Bonferroni)."""
 
 
+def confidence(quick: bool) -> str:
+    """Returns how sure the intervals are, in words."""
+    if quick:
+        return f"Intervals are those of {1 - _ERROR:.0%} over {ROUNDS[0]} replications.".replace("%", " %")
+    share = 100 * (1 - _ERROR / len(ROUNDS))
+    looks = ", ".join(map(str, ROUNDS[:-1]))
+    return f"Intervals are those of {share:.1f} %: at {looks} and {ROUNDS[-1]} replications together they miss the mean with 5 % at most."
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer to a question."""

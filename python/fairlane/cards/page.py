@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..look.rerun import Rerun, code_warning
 from ..look.templates import render
-from .judge import ROUNDS, WORDS
+from .judge import ROUNDS, WORDS, confidence
 from .subject import KINDS
+from .terminal import short
 
 if TYPE_CHECKING:
     from .outcome import CardOutcome
@@ -38,7 +39,8 @@ def page(cards: Sequence[CardOutcome], command: str = "") -> str:
     ]
     again = Rerun("", command or _command(cards), "", "", None, facts, "", code_warning(first.plugins))
     return render(
-        "cards/page.html.j2", cards=cards, first=first, words=WORDS, kinds=KINDS, csv=csv, again=again, version=_core.version(),
+        "cards/page.html.j2", cards=cards, first=first, words=WORDS, kinds=KINDS, confidence=confidence(first.quick), csv=csv, again=again,
+        short=short, version=_core.version(),
         css={"pass": "holds", "concern": "depends", "fail": "fails", "not applicable": "no-data"},
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -65,6 +66,12 @@ class Question:
     measure: str = ""
     """"cost", "memory" or "packet_memory": the answer is measured on this machine instead of simulated."""
     quick: bool = True
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The metrics by the names that the claim has for them."""
+        found = {} if self.measure or self.left_out else tomllib.loads(self.text).get("metrics", {})
+        return {k: str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
     @property
     def basis(self) -> str:

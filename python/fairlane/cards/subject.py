@@ -77,9 +77,17 @@ class Subject:
         return {self.name: {**own, "ecn": True}} if declared.get("type") == "boolean" and "ecn" not in own else self.value
 
     def _parameters(self) -> dict[str, Any]:
-        schema = next((e.get("schema") or {} for e in registry() if e["name"] == self.name and e["kind"] == "queue"), {})
-        found: dict[str, Any] = schema.get("properties", {})
-        return found
+        return _declared("queue", self.name)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The values of its parameters in words, one line for the queue and the congestion control each.
+
+        >>> subjects("cc", "hybla")[0].parameters, subjects("queue", "choke:ns2")[0].parameters
+        (['Parameters of hybla: rtt0 = 25ms.'], ['Parameters of choke: preset = ns2.'])
+        """
+        of = [("queue" if self.kind == "queue" else "cc", self.value), *([("queue", self.queue.value)] if self.queue else [])]
+        return [_spelt(kind, *next(iter(value.items()))) for kind, value in of]
 
     def variants(self) -> list[dict[str, Any]]:
         """Returns the queue, and the queue with each number of its parameters at half and twice its default, if it can be.
@@ -94,6 +102,21 @@ class Subject:
             if name not in _NOT_A_TUNING:
                 found += [v for value in _around(default, declared) if usable(v := {self.name: {**own, name: value}})]
         return found
+
+
+def _declared(kind: str, name: str) -> dict[str, Any]:
+    """Returns the parameters of an entry of the registry."""
+    schema = next((e.get("schema") or {} for e in registry() if e["name"] == name and e["kind"] == kind), {})
+    found: dict[str, Any] = schema.get("properties", {})
+    return found
+
+
+def _spelt(kind: str, name: str, own: dict[str, Any]) -> str:
+    defaults = {} if "preset" in own else {k: d.get("default") for k, d in _declared(kind, name).items()}
+    values = {k: v for k, v in {**defaults, **own}.items() if v is not None}
+    if not values:
+        return f"{name} has no parameters."
+    return f"Parameters of {name}: {', '.join(f'{k} = {v if isinstance(v, str) else json.dumps(v)}' for k, v in values.items())}."
 
 
 def _around(default: Any, declared: dict[str, Any]) -> list[Any]:
