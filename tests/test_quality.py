@@ -129,6 +129,19 @@ flows.probe = { from = "home", to = "net", tcp = "cubic", source.request_respons
 """
 
 
+def test_responsiveness_by_hand():
+    """draft-ietf-ippm-responsiveness-09, "For the TCP-Only Case": handshake and request of foreign probes take 100 ms, 600 a minute; round
+    trips on the connection that loads the path 40 ms, 1500 a minute; the mean is 1050, not the 857 of the mean of 70 ms."""
+    net = fl.Network(duration="20s", warmup="2s")
+    net.link("a", "b", name="near", rate="1Gbit/s", delay="20ms").link("a", "c", name="far", rate="1Gbit/s", delay="50ms")
+    net.flow("load", "a", "b", tcp={"cc": "newreno", "receive_window": "30kB"})
+    net.flow("probe", "c", "a", tcp="newreno", source={"request_response": {"request": "100B", "response": "100B"}})
+    result = net.run(seeds=1)
+    flows = {row["flow"]: row for row in result.flows.to_dicts()}
+    found = [flows["probe"]["rpm_foreign"], flows["load"]["rpm_self"], result.network["rpm"][0]]
+    assert found == pytest.approx([60 / 0.1, 60 / 0.04, (600 + 1500) / 2], rel=1 / 64)
+
+
 def test_responsiveness_is_compared(tmp_path):
     """draft-ietf-ippm-responsiveness-09: round trips of 20 ms without a queue are 3,000 a minute, behind 300 packets of 1.2 ms 158."""
     (tmp_path / "line.toml").write_text(RPM)

@@ -24,11 +24,11 @@ def head(card: CardOutcome) -> str:
 def short(section: str) -> str:
     """Returns the first of the sections that ask a question, without the word.
 
-    >>> short("RFC 7928 sections 8.3 and 12"), short("RFC 9743 section 5.2, RFC 5166 section 2.2")
-    ('RFC 7928 8.3', 'RFC 9743 5.2')
+    >>> short("RFC 7928 sections 8.3 and 12"), short("draft-ietf-ippm-responsiveness-09 section 5.3, RFC 5166 section 2.2")
+    ('RFC 7928 8.3', 'ippm draft 5.3')
     """
     first = re.split(r"[,;] | and | to ", section)[0]
-    return re.sub(r" sections? ", " ", re.sub(r"draft-ietf-(\w+)-.*", r"\1 draft", first)).removeprefix("Sarpkaya et al. ")
+    return re.sub(r" sections? ", " ", re.sub(r"draft-ietf-(\w+)-[\w-]*", r"\1 draft", first)).removeprefix("Sarpkaya et al. ")
 
 
 def table(cards: Sequence[CardOutcome]) -> Sheet:
