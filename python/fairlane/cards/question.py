@@ -62,7 +62,7 @@ class Question:
     left_out: str = ""
     """Reason why no simulation answers it; "" if one does."""
     missing: str = ""
-    """What it means that a value of the claim does not exist: then the answer is a fail, else "not applicable"."""
+    """Meaning of a value of the claim that does not exist: then the answer is a fail, else "not applicable"."""
     measure: str = ""
     """"cost", "memory" or "packet_memory": the answer is measured on this machine instead of simulated."""
     quick: bool = True

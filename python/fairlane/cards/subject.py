@@ -20,9 +20,9 @@ _ELSEWHERE = {
     "cc": "a congestion control, not a queue: `fairlane card cc` asks it",
     "stack": "a transport stack, not a congestion control of TCP: no card asks it",
 }
-"""What a name is that is not of the kind asked for."""
+"""Other kinds of names, in words."""
 VARIANTS = '"VARIANTS"'
-"""What stands for the variants of a queue in a question."""
+"""Word of a question for the variants of a queue."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
 _STEPS = (0.5, 2.0)
 """A parameter is varied to these multiples of its default."""

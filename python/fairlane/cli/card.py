@@ -61,8 +61,10 @@ def card_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def queue(name: str, **options: Any) -> int:
     """Report card of a queue: RFC 7928 sections 4 to 12.
 
-    QUEUE is a name such as codel, with parameters codel{target=10ms}, or that of a plug-in. Without --quick a card takes some minutes:
-    replications are added until the verdict of each question is sure, or twenty are done.
+    QUEUE is a name such as codel, with parameters codel{target=10ms}, or that of a plug-in. Without --quick replications are added until
+    the verdict of each question is sure, or twenty are done.
+
+    Exit code 0 whatever the verdicts, 1 if runs failed, 2 for an error before them.
     """
     return _run("queue", name, "", **options)
 
