@@ -55,7 +55,7 @@ FILES = {
         "learning": "learning",
         "tuning": "tune tune_recommendation tune_space tune_mistakes",
         "worst": "worst worst_mistakes worst_corpus",
-        "cards": "cards",
+        "cards": "cards cards_known",
         "validation": "validation_pages formulas kernel ns2_rate ns2_reference ns2_differential ns3_reference ns3_air rfc_table",
         "nowak2009": "paper_nowak2009",
         "ramachendra2014": "paper_ramachendra2014",
