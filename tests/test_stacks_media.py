@@ -12,6 +12,7 @@ import pytest
 
 import fairlane as fl
 from fairlane import _core
+from fairlane.cards import answer_questions, questions, subjects
 
 pytestmark = pytest.mark.skipif(
     "str0m" not in {name for name, _, built in _core.stacks() if built}, reason="str0m is not built: cargo build --features str0m"
@@ -46,6 +47,15 @@ def assert_shares(got: list[float], usable: list[float], least: float) -> None:
     """Checks that each rate is between a share of what is usable, at most 1.5 Mbit/s a flow, and all of it."""
     for rate, most in zip(got, usable, strict=True):
         assert least * most <= rate <= 1.02 * most, (got, usable)
+
+
+def test_a_media_card_asks_the_test_cases() -> None:
+    """`fairlane card media str0m`: what the tests below check is asked with replications; two of the questions here."""
+    (str0m,) = subjects("media", "str0m")
+    card = answer_questions(str0m, questions("media", only=["media-capacity", "media-wifi"]), quick=True)
+    rate, wifi = card.answers
+    assert rate.verdict == "pass" and 70 < (rate.interval.mean or 0) <= 102, rate
+    assert wifi.verdict == "not applicable" and str0m.parameters[0].startswith("Parameters of str0m: start = 300kbit/s")
 
 
 def test_5_1_the_rate_follows_a_capacity_that_varies() -> None:

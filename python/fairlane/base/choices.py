@@ -20,9 +20,9 @@ _BARE = re.compile(r"[^,{}\[\]\"'=\s]+(?: +[^,{}\[\]\"'=\s]+)*")
 _INTEGER = re.compile(r"[+-]?\d+")
 _FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+)")
 _DEEPEST = 40
-WORDS = {"queue": "queue", "cc": "congestion control"}
+WORDS = {"queue": "queue", "cc": "congestion control", "stack": "stack"}
 """Names of the registries in messages."""
-_EXAMPLES = {"queue": "red or codel{target=10ms}", "cc": "cubic or cubic{beta=0.8}"}
+_EXAMPLES = {"queue": "red or codel{target=10ms}", "cc": "cubic or cubic{beta=0.8}", "stack": "str0m or str0m{most=1Mbit/s}"}
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Question:
     """Name of its folder."""
     path: Path
     kind: str
-    """Subjects that it is for: queue, cc or l4s."""
+    """Subjects that it is for: queue, cc, l4s or media."""
     text: str
     """The file."""
     question: str

@@ -13,14 +13,18 @@ from ..base.choices import Choice, choices
 from ..base.reference import active, registry
 from ..errors import FairlaneError, ScenarioError, UnknownNameError
 
-KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S"}
+KINDS = {"queue": "queue", "cc": "congestion control", "l4s": "congestion control for L4S", "media": "stack that carries media"}
 """Kinds of report cards, and what each is about."""
 _ELSEWHERE = {
-    "queue": "a queue, not a congestion control: `fairlane card queue` asks it",
-    "cc": "a congestion control, not a queue: `fairlane card cc` asks it",
-    "stack": "a transport stack, not a congestion control of TCP: no card asks it",
+    "queue": "a queue: `fairlane card queue` asks it",
+    "cc": "a congestion control: `fairlane card cc` asks it",
+    "stack": "a transport stack: `fairlane card media` asks those that carry media",
 }
 """Other kinds of names, in words."""
+_REGISTRY = {"queue": "queue", "cc": "cc", "l4s": "cc", "media": "stack"}
+"""Registry that has the subjects of a kind."""
+_MEDIA = "most"
+"""Parameter that stacks with an encoder of media have: the greatest rate."""
 VARIANTS = '"VARIANTS"'
 """Word of a question for the variants of a queue."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
@@ -57,7 +61,7 @@ class Subject:
         return re.sub(r"[^\w.-]+", "_", "-".join([self.kind, self.label, *([self.queue.label] if self.queue else [])])).strip("_")
 
     def filled(self, text: str) -> str:
-        """Returns a question with the subject instead of "QUEUE", "QUEUE with ECN", "CC" and "VARIANTS"; lines stay where they are.
+        """Returns a question with the subject instead of "QUEUE", "QUEUE with ECN", "CC", "STACK", "VARIANTS"; lines stay where they are.
 
         >>> subjects("queue", "red:ns2")[0].filled('queue = "QUEUE"')
         'queue = { red = { preset = "ns2" } }'
@@ -66,7 +70,7 @@ class Subject:
             text = text.replace(VARIANTS, ", ".join(toml.value(v) for v in self.variants()))
             text = text.replace('"QUEUE with ECN"', toml.value(self.marking))
             return text.replace('"QUEUE"', toml.value(self.value))
-        text = text.replace('"CC"', toml.value(self.value))
+        text = text.replace('"STACK"' if self.kind == "media" else '"CC"', toml.value(self.value))
         return text if self.queue is None else text.replace('"QUEUE"', toml.value(self.queue.value))
 
     @property
@@ -86,7 +90,7 @@ class Subject:
         >>> subjects("cc", "hybla")[0].parameters, subjects("queue", "choke:ns2")[0].parameters
         (['Parameters of hybla: rtt0 = 25ms.'], ['Parameters of choke: preset = ns2.'])
         """
-        of = [("queue" if self.kind == "queue" else "cc", self.value), *([("queue", self.queue.value)] if self.queue else [])]
+        of = [(_REGISTRY[self.kind], self.value), *([("queue", self.queue.value)] if self.queue else [])]
         return [_spelt(kind, *next(iter(value.items()))) for kind, value in of]
 
     def variants(self) -> list[dict[str, Any]]:
@@ -147,7 +151,7 @@ def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
 
     Raises `UnknownNameError` for a name that is not registered.
     """
-    of = "queue" if kind == "queue" else "cc"
+    of = _REGISTRY[kind]
     try:
         beside = choices(queue)[0] if queue else None
         return [Subject(kind, c.label, c.value, beside) for c in choices(text, of)]
@@ -161,8 +165,11 @@ def subjects(kind: str, text: str, queue: str = "") -> list[Subject]:
 def check(subject: Subject) -> None:
     """Raises an error if the parameters of a subject cannot be used, before any question is read."""
     queue = subject.value if subject.kind == "queue" else subject.queue.value if subject.queue is not None else {"droptail": {}}
+    flow = {"stack": subject.value} if subject.kind == "media" else {"tcp": {} if subject.kind == "queue" else {"cc": subject.value}}
+    if subject.kind == "media" and _MEDIA not in _declared("stack", subject.name):
+        raise FairlaneError(f"{subject.name} carries no media: a media card asks a stack such as str0m")
     try:
-        _resolve(queue, {} if subject.kind == "queue" else {"cc": subject.value})
+        _resolve(queue, flow)
     except ScenarioError as e:
         found = [f"{d['message']}{f' ({h})' if (h := d.get('help')) else ''}" for d in e.diagnostics]
         raise FairlaneError(f"cannot use {subject.title}: {'; '.join(found)}") from None
@@ -171,26 +178,26 @@ def check(subject: Subject) -> None:
 def usable(queue: dict[str, Any]) -> bool:
     """Returns true if the parameters of a queue fit one another."""
     try:
-        _resolve(queue, {})
+        _resolve(queue, {"tcp": {}})
     except ScenarioError:
         return False
     return True
 
 
-def _resolve(queue: dict[str, Any], tcp: dict[str, Any]) -> None:
+def _resolve(queue: dict[str, Any], of_flow: dict[str, Any]) -> None:
     link = {"from": "a", "to": "b", "rate": "10Mbit/s", "delay": "10ms", "queue": queue}
-    flow = {"from": "a", "to": "b", "tcp": tcp}
-    _core.resolve(json.dumps({"duration": "1s", "links": {"line": link}, "flows": {"tcp": flow}}), "card", "json", [])
+    flow = {"from": "a", "to": "b", **of_flow}
+    _core.resolve(json.dumps({"duration": "1s", "links": {"line": link}, "flows": {"flow": flow}}), "card", "json", [])
 
 
 def registered(kind: str) -> list[str]:
     """Returns the names of the registry that get a card of a kind by themselves."""
-    return active("queue" if kind == "queue" else "cc")
+    return active(_REGISTRY[kind])
 
 
 def one(kind: str) -> Subject:
     """Returns some subject of a kind, to read a question as it is."""
-    name = {"queue": "droptail", "cc": "cubic", "l4s": "prague"}[kind]
+    name = {"queue": "droptail", "cc": "cubic", "l4s": "prague", "media": "str0m"}[kind]
     return subjects(kind, name, "dualpi2" if kind == "l4s" else "")[0]
 
 

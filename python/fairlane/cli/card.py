@@ -93,12 +93,23 @@ def l4s(name: str, network: str, **options: Any) -> int:
     return _run("l4s", name, network, **options)
 
 
+@card.command()
+@click.argument("name", metavar="STACK")
+@card_options
+def media(name: str, **options: Any) -> int:
+    """Report card of a stack that carries media: the test cases of RFC 8867.
+
+    STACK is a name such as str0m, with parameters str0m{most=1Mbit/s}. It needs a build with stacks: docs/models/stacks.md.
+    """
+    return _run("media", name, "", **options)
+
+
 @card.command(name="list")
 @click.argument("kind", required=False, default="")
 @click.option("--requirements", is_flag=True, help="List what the RFCs ask, with the question that answers it or the reason why none does.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(kind: str, requirements: bool, as_json: bool) -> None:
-    """List the questions of the cards (KIND: queue, cc or l4s), or what the RFCs require."""
+    """List the questions of the cards (KIND: queue, cc, l4s or media), or what the RFCs require."""
     from ..cards import KINDS, questions
     from ..cards.requirements import sheet, table
     from ..cards.terminal import listing
