@@ -238,6 +238,8 @@ def test_the_document_is_as_its_schema_says(made):
 def test_the_page_has_verdicts_bound_section_and_command(made):
     page = (made[0] / "c.html").read_text()
     assert "RFC 7928 section 5.1" in page and "≤ 20" in page and "This is a test of the cards." in page and "fairlane card queue" in page
+    assert re.search(r"<h1>codel passes [01] of 1 and droptail [01] of 1 questions</h1>", page)
+    assert "No document gives this bound; it is ours." in page and "links.line.sojourn_p95" in page and "Parameters of codel: limit" in page
     assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", page)
 
 
@@ -283,6 +285,12 @@ def test_mistakes_are_one_error(words, error, tmp_path):
     done = fairlane(*words, cwd=tmp_path)
     assert done.returncode == 2 and error in done.stderr and not done.stdout and "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(any(built for _, _, built in _core.stacks()), reason="this build has stacks")
+def test_a_media_card_needs_a_build_with_stacks(tmp_path):
+    done = fairlane("card", "media", "str0m", cwd=tmp_path)
+    assert done.returncode == 2 and "stack str0m is not built into this fairlane" in done.stderr and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,19 @@ def page(cards: Sequence[CardOutcome], command: str = "") -> str:
     again = Rerun("", command or _command(cards), "", "", None, facts, "", code_warning(first.plugins))
     return render(
         "cards/page.html.j2", cards=cards, first=first, words=WORDS, kinds=KINDS, confidence=confidence(first.quick), csv=csv, again=again,
-        short=short, version=_core.version(),
+        title=_title(cards), short=short, version=_core.version(),
         css={"pass": "holds", "concern": "depends", "fail": "fails", "not applicable": "no-data"},
     )  # fmt: skip
+
+
+def _title(cards: Sequence[CardOutcome]) -> str:
+    """Returns how many questions each subject passes, of at most three."""
+    of = [(c.subject.title, f"{c.count('pass')} of {len(c.answers) - c.count('not applicable')}") for c in cards]
+    (name, first), *others = of
+    if len(others) > 2:
+        return f"{name} passes {first} questions; {len(others)} others beside it"
+    parts = [f"{name} passes {first}", *(f"{n} {passed}" for n, passed in others)]
+    return f"{', '.join(parts[:-1])}{' and ' if others else ''}{parts[-1]} questions"
 
 
 def _command(cards: Sequence[CardOutcome]) -> str:
