@@ -50,7 +50,7 @@ def _title(cards: Sequence[CardOutcome]) -> str:
     of = [(c.subject.title, f"{c.count('pass')} of {len(c.answers) - c.count('not applicable')}") for c in cards]
     (name, first), *others = of
     if len(others) > 2:
-        return f"{name} passes {first} questions; {len(others)} others beside it"
+        return f"{name} passes {first} questions; {len(others)} others answer the same"
     parts = [f"{name} passes {first}", *(f"{n} {passed}" for n, passed in others)]
     return f"{', '.join(parts[:-1])}{' and ' if others else ''}{parts[-1]} questions"
 
