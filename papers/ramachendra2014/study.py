@@ -86,6 +86,7 @@ class Ramachendra2014(Paper):
     links = ("bottleneck", "d0.reverse", *air.LINKS)
     hop_probe = False
     seeds = (1, 2, 3, 4)
+    quick_seeds = (1,)
     meant = ("so the window limits it", "is coarser than the round-trip time", "delivered no data after the warm-up")
 
     def opens(self) -> list[Open]:

@@ -79,6 +79,7 @@ class Sarma2013(Paper):
     minutes = 1.5
     declared = DECLARED
     most_settings = 256
+    quick_seeds = (1,)
     hop_probe = False  # what it measures is the wait at the shared link and what is fixed: see `_after_access`
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "rtt_mean",

@@ -97,7 +97,7 @@ class Yang2001(Paper):
         return [*n.extra(), *n.grid(SIZES, RATIOS)]
 
     def quick_combinations(self) -> list[Combination]:
-        """Four of the nineteen ratios, three with 10 KB; Fig. 2 without its three last times."""
+        """Three of the nineteen ratios; Fig. 2 without its three last times."""
         n = self._network()
         return [*n.extra([t for t in net.TIMES if t <= 1000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
