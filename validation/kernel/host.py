@@ -1,7 +1,7 @@
 """One end of the path: a process in a network namespace of its own, with a TUN device as its only link.
 
 Started by `machine.py` as `python -m validation.kernel.host ROLE FD`. It hands the device to the other end of the socket FD,
-then sends (role a) or receives (role b) as ordered there, one JSON line each way.
+then sends (role a) or receives (role b) as ordered there, or runs a program, one JSON line each way.
 """
 
 from __future__ import annotations
@@ -132,6 +132,15 @@ def send(order: dict[str, Any]) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def run(order: dict[str, Any]) -> dict[str, Any]:
+    """Runs the program of an order, which starts after so many seconds and prints its rows as JSON."""
+    lead = order["begin"] - time.monotonic()
+    done = subprocess.run([*order["program"], str(lead), str(order["end"] - order["begin"])], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    return {"rows": json.loads(done.stdout)}
+
+
 def main(role: str, fd: int) -> None:
     """Serves the orders that come through the socket `fd`."""
     link = socket.socket(fileno=fd)
@@ -145,7 +154,9 @@ def main(role: str, fd: int) -> None:
                 Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1")
             if order.get("roomy"):
                 Path("/proc/sys/net/ipv4/tcp_wmem").write_text(ROOMY)
-            if role == "b":
+            if order.get("program"):
+                answer = run(order)
+            elif role == "b":
                 listener = socket.create_server((ADDRESS["b"], PORT), backlog=64)
                 wire.write(json.dumps({"ready": True}) + "\n")
                 wire.flush()

@@ -103,19 +103,39 @@ def run(case: Case, number: int = 1, capture: bool = False, roomy: bool = False)
         if cc not in algorithms():
             raise KernelMissing(f"this kernel has no {cc} (modprobe tcp_{cc})")
     resolved = _core.resolve(case.scenario(number), f"{case.name}.toml", "toml", [])
-    hosts: list[Host] = []
-    try:
-        for role in "ab":
-            hosts.append(Host(role))
+    with _hosts() as (a, b):
         begin = time.monotonic() + LEAD
         order = {"begin": begin, "end": begin + case.seconds, "step": STEP, "cc": case.cc}
         order |= {"stagger": case.stagger_ms / 1000, "ecn": case.ecn, "roomy": roomy}
-        a, b = hosts
         b.tell(**order)
         b.answer()
         a.tell(**order)
         found = _relay(resolved, number, (a.tun, b.tun), begin, begin + case.seconds, capture)
         return found | a.answer() | b.answer()
+
+
+def run_programs(resolved: _core.Resolved, number: int, programs: tuple[list[str], list[str]], seconds: float) -> dict[str, Any]:
+    """Runs a program at each end of the path, which gets two more arguments: after how many seconds it starts, and how long it runs.
+
+    Returns what the programs print (`sender`, `receiver`), the lateness of the relay, and the counters of the queue.
+    """
+    with _hosts() as hosts:
+        begin = time.monotonic() + LEAD
+        for host, program in zip(hosts, programs, strict=True):
+            host.tell(begin=begin, end=begin + seconds, program=program)
+        a, b = hosts
+        found = _relay(resolved, number, (a.tun, b.tun), begin, begin + seconds, False)
+        return found | {"sender": a.answer()["rows"], "receiver": b.answer()["rows"]}
+
+
+@contextmanager
+def _hosts() -> Iterator[tuple[Host, Host]]:
+    """Both ends of the path, ended afterwards."""
+    hosts: list[Host] = []
+    try:
+        for role in "ab":
+            hosts.append(Host(role))
+        yield hosts[0], hosts[1]
     finally:
         for host in hosts:
             host.close()

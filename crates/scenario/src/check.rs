@@ -14,7 +14,7 @@ mod quantity;
 pub use file::parse as parse_file;
 pub(crate) use file::waypoints::points as walk_points;
 
-use self::keys::{inside, noun, other_key, percent, plural};
+use self::keys::{inside, noun, other_key, percent, suggest_algorithm};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
 use crate::registry::SourceSpec;
@@ -407,7 +407,7 @@ impl<'a> Checker<'a> {
             let of = properties.iter().find(|(_, s)| self.resolve(s).0.pointer(&format!("/properties/{name}")).is_some());
             let help = match of {
                 Some((first, _)) => format!("`{name}` is a parameter: write it below the name of the {what}, such as {first}.{name}"),
-                None if self.found.has_room() => suggest(&name, &known, &format!("known {}", plural(what))),
+                None if self.found.has_room() => suggest_algorithm(&name, &known, what),
                 None => String::new(),
             };
             return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);

@@ -184,3 +184,76 @@ fn what_is_wrong_with_it_is_said_in_one_line() {
     assert!(matches!(register("quinn"), Err(RegisterError::Taken(_))));
     assert!(matches!(register("a b"), Err(RegisterError::Name(_))));
 }
+
+// --- one that panics ---
+
+/// Sends one datagram; the end that gets it panics. Others panic when they are built, or come to no end.
+struct Breaks {
+    waits: bool,
+    floods: bool,
+    due: Option<Time>,
+}
+
+impl Stack for Breaks {
+    fn connect(&mut self, _: Time) {}
+    fn handle(&mut self, _: Time, _: &[u8], _: Ecn) {
+        panic!("it breaks");
+    }
+    fn poll_transmit(&mut self, _: Time, into: &mut Vec<u8>) -> Option<Transmit> {
+        into.push(0);
+        (std::mem::take(&mut self.waits) || self.floods).then_some(Transmit { data: true, ..Transmit::default() })
+    }
+    fn poll_timeout(&mut self) -> Option<Time> {
+        self.due
+    }
+    fn on_timeout(&mut self, _: Time) {}
+    fn write(&mut self, _: Time, _: u64, _: bool) {
+        self.waits = true;
+    }
+    fn stop(&mut self, _: Time) {}
+    fn delivered(&mut self) -> u64 {
+        0
+    }
+    fn state(&self) -> StackState {
+        StackState::default()
+    }
+}
+
+struct Breaking;
+
+impl StackPlugin for Breaking {
+    fn check(&self, _: &Map<String, Value>) -> Result<(), String> {
+        Ok(())
+    }
+    fn build(&self, params: &Map<String, Value>, _: &Seat) -> Result<Box<dyn Stack>, String> {
+        let how = params.get("how").and_then(Value::as_str).unwrap_or_default();
+        assert!(how != "soon", "it breaks soon");
+        Ok(Box::new(Breaks { waits: false, floods: how == "floods", due: (how == "due").then_some(Time::ZERO) }))
+    }
+}
+
+/// The run ends with flow, packet and time, and the program runs on.
+#[test]
+fn a_stack_that_breaks_is_an_error_of_its_run() {
+    let schema = json!({ "type": "object", "properties": { "how": { "type": "string", "description": "How it breaks." } } });
+    register_stack("breaks", "It panics.", schema, Arc::new(Breaking)).unwrap();
+    register("stop_and_wait").unwrap();
+    let of = |stack: &str| {
+        let options = Options { seeds: vec![1], threads: 1, ..Options::default() };
+        run_all(&scenario(stack, "0.0").unwrap(), &options, &Progress::default()).map(|_| ()).map_err(|e| e.to_string())
+    };
+    // 37 bytes at 8 Mbit/s are 37 us.
+    let late = "a transport stack failed at 20.037ms of simulated time\n\
+                flow `f`, receiver, after packet 0 sent and 1 received: stack breaks panicked: it breaks";
+    assert_eq!(of("\"breaks\"").unwrap_err(), late);
+    let how = [
+        ("soon", "stack breaks: it panicked: it breaks soon"),
+        ("floods", "stack breaks sends without end at one instant"),
+        ("due", "stack breaks has a deadline that is due all the time, and sends nothing"),
+    ];
+    for (word, message) in how {
+        let error = of(&format!("{{ breaks = {{ how = \"{word}\" }} }}")).unwrap_err();
+        assert!(error.contains("flow `f`, ") && error.contains(message), "{error}");
+    }
+    assert_eq!(of("\"stop_and_wait\""), Ok(()));
+}

@@ -12,6 +12,10 @@ use std::sync::{Arc, Once};
 
 /// Calls of deadlines that may follow one another at one instant before the clock must move on.
 const AT_ONCE: usize = 64;
+/// Times in a row that this happens before the stack is taken never to move on.
+const STUCK: u32 = 10_000;
+/// Datagrams that a stack may send at one instant.
+const FLOOD: u64 = 1 << 16;
 /// Earliest next deadline of a stack whose deadline is due all the time: it counts in nanoseconds.
 const TICK: Dur = Dur::from_ps(1000);
 
@@ -47,6 +51,8 @@ pub struct StackEndpoint {
     others: u64,
     arrived: u64,
     marked: u64,
+    /// Calls in a row after which a deadline was still due and nothing was sent.
+    stuck: u32,
     /// A failure that is not reported yet: before the connection begins, or of a clone.
     fault: Option<String>,
     fails: fn(StackFault),
@@ -67,7 +73,8 @@ impl StackEndpoint {
         let end = |receives: bool| {
             let opens = receives == usage.dialogue;
             let (closes, streams, datagrams) = (!usage.dialogue, usage.amounts, datagrams.clone());
-            let built = build(&Seat { seed, flow: flow.to_owned(), receives, opens, closes, streams, datagrams: datagrams.clone() });
+            let seat = Seat { seed, flow: flow.to_owned(), receives, opens, closes, streams, datagrams: datagrams.clone() };
+            let built = quietly(|| build(&seat)).unwrap_or_else(|panic| Err(format!("it panicked: {panic}")));
             let fault = match &built {
                 Ok(Some(_)) => None,
                 Ok(None) => Some(format!("stack {name} is not built into this program")),
@@ -88,6 +95,7 @@ impl StackEndpoint {
                 others: 0,
                 arrived: 0,
                 marked: 0,
+                stuck: 0,
                 fault,
                 fails,
             }
@@ -119,10 +127,11 @@ impl StackEndpoint {
         };
         let done = quietly(|| {
             f(&mut *stack, cx.now);
-            self.drain(&mut *stack, cx);
+            self.drain(&mut *stack, cx)
         });
         match done {
-            Ok(()) => self.stack = Some(stack),
+            Ok(Ok(())) => self.stack = Some(stack),
+            Ok(Err(why)) => self.report(cx.now, &format!("stack {} {why}", self.name)),
             Err(panic) => {
                 let message = format!("stack {} panicked: {panic}", self.name);
                 self.report(cx.now, &message);
@@ -138,8 +147,9 @@ impl StackEndpoint {
         (self.fails)(StackFault { time, message });
     }
 
-    fn drain(&mut self, stack: &mut dyn Stack, cx: &mut Cx<'_>) {
-        let now = cx.now;
+    /// Fails if the stack comes to no end.
+    fn drain(&mut self, stack: &mut dyn Stack, cx: &mut Cx<'_>) -> Result<(), &'static str> {
+        let (now, before) = (cx.now, self.sent + self.others);
         let mut deadline = None;
         for _ in 0..AT_ONCE {
             let datagrams = self.datagrams.clone();
@@ -157,12 +167,20 @@ impl StackEndpoint {
                     self.others += 1;
                 }
                 cx.send(seg, len as u32 + self.header, self.class);
+                if self.sent + self.others - before > FLOOD {
+                    return Err("sends without end at one instant");
+                }
             }
             deadline = stack.poll_timeout();
             if deadline.is_none_or(|t| t > now) {
                 break;
             }
             stack.on_timeout(now);
+        }
+        let due = deadline.is_some_and(|t| t <= now) && self.sent + self.others == before;
+        self.stuck = if due { self.stuck + 1 } else { 0 };
+        if self.stuck > STUCK {
+            return Err("has a deadline that is due all the time, and sends nothing");
         }
         match deadline {
             Some(at) => cx.timers.set(TimerId::Rto, at.max(now + TICK)),
@@ -171,6 +189,7 @@ impl StackEndpoint {
         cx.delivered += stack.delivered();
         cx.rtt = stack.rtt();
         cx.finished = stack.finished();
+        Ok(())
     }
 }
 
@@ -206,7 +225,7 @@ thread_local! {
 }
 
 /// Calls code of a stack. A panic becomes its message, and nothing is printed.
-fn quietly(work: impl FnOnce()) -> Result<(), String> {
+fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();

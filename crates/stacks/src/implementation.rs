@@ -3,6 +3,7 @@
 use crate::spec::{NoqCc, NoqParams, QuicParams, QuinnCc, QuinnParams, Str0mParams};
 use crate::stack::{Seat, Stack};
 use fairlane_net::Problem;
+use fairlane_units::Len;
 
 /// Parameters of a stack, from which both ends of a connection are built.
 pub trait Implementation {
@@ -30,10 +31,25 @@ pub trait Implementation {
     fn build(&self, seat: &Seat) -> Result<Option<Box<dyn Stack>>, String>;
 }
 
+/// Packets to which "10p" of an initial window refers: the least maximum datagram size (RFC 9002 section 7.2).
+const PACKET: u64 = 1200;
+
 impl QuicParams {
+    /// Bytes of the initial window, if it is given.
+    pub(crate) fn window_bytes(&self) -> Option<u64> {
+        Some(match self.initial_window? {
+            Len::Packets(n) => n * PACKET,
+            Len::Bytes(n) => n,
+        })
+    }
+
     fn check(&self) -> Result<(), Problem> {
         if self.largest_mtu < self.mtu {
             return Err(Problem::new("largest_mtu", "it is below mtu"));
+        }
+        let least = 2 * self.mtu.get();
+        if self.window_bytes().is_some_and(|w| w < least) {
+            return Err(Problem::new("initial_window", format!("it is below two datagrams of mtu, {least}B (RFC 9002 section 7.2)")));
         }
         Ok(())
     }

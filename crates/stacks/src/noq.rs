@@ -40,17 +40,17 @@ pub(crate) fn build(params: &NoqParams, seat: &Seat) -> Result<Box<dyn Stack>, S
         let inner: Arc<dyn ControllerFactory + Send + Sync> = match params.cc {
             NoqCc::Cubic => {
                 let mut cc = CubicConfig::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
             NoqCc::Newreno => {
                 let mut cc = NewRenoConfig::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
             NoqCc::Bbr3 => {
                 let mut cc = Bbr3Config::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
         };

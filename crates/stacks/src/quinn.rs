@@ -36,17 +36,17 @@ pub(crate) fn build(params: &QuinnParams, seat: &Seat) -> Result<Box<dyn Stack>,
         let inner: Arc<dyn ControllerFactory + Send + Sync> = match params.cc {
             QuinnCc::Cubic => {
                 let mut cc = CubicConfig::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
             QuinnCc::Newreno => {
                 let mut cc = NewRenoConfig::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
             QuinnCc::Bbr => {
                 let mut cc = BbrConfig::default();
-                connection::initial_window(params.quic.initial_window).map(|w| cc.initial_window(w));
+                params.quic.window_bytes().map(|w| cc.initial_window(w));
                 Arc::new(cc)
             }
         };

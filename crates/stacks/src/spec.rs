@@ -60,7 +60,8 @@ fairlane_units::params! {
         /// Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4).
         pub ecn: bool = true,
         /// Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of 1200 bytes.
-        #[schemars(extend("x-min" = "1p", "x-max" = "10000p"))]
+        /// At least two datagrams of `mtu`.
+        #[schemars(extend("x-min" = "2p", "x-max" = "10000p"))]
         pub initial_window: Option<Len> = None,
         /// Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s.
         #[schemars(extend("x-min" = "1kB", "x-max" = "4GB"))]

@@ -56,7 +56,8 @@ def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
     """Runs a scenario twice: for the animation, and for the limits of its flows."""
     from .. import _core
 
-    recording = record_simulation(Simulation(_core.Simulation(resolved, seed, False)), expanded(resolved.json()), name)
+    start = lambda: Simulation(_core.Simulation(resolved, seed, False))  # noqa: E731
+    recording = record_simulation(start(), start, expanded(resolved.json()), name)
     watched = Simulation(_core.Simulation(resolved, seed, True))
     watched.advance()
     return Inset(name, seed, recording, limit_section(watched.result()), watched.fingerprint)

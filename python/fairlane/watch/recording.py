@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.files import save_bytes
 from ..base.outputs import new_file
 from ..base.scenario import checked
-from ..errors import FairlaneError
+from ..errors import ArgumentError, FairlaneError
 from ..runs.simulation import Simulation, start_of
 from .lesson import read_lesson, within
 from .page import replay_page
@@ -122,11 +122,14 @@ def record(
     sim = start_of(scenario, seed, pairs)
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
     read = None if lesson is None else read_lesson(lesson)
-    return record_simulation(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, lesson=read, most=most)
+    again = lambda: start_of(scenario, seed, pairs)  # noqa: E731
+    whole = expanded(resolved.json())
+    return record_simulation(sim, again, whole, title, begin=begin, until=until, branches=branches, lesson=read, most=most)
 
 
 def record_simulation(
     sim: Simulation,
+    again: Callable[[], Simulation],
     resolved: Mapping[str, Any],
     title: str,
     *,
@@ -136,7 +139,7 @@ def record_simulation(
     lesson: dict[str, Any] | None = None,
     most: int = MOST_BYTES,
 ) -> Recording:
-    """Records a simulation at time 0; `resolved`: its expanded scenario. See `record`."""
+    """Records a simulation at time 0; `again` starts the same one, `resolved` is its expanded scenario. See `record`."""
     end = sim._core.end // 1000
     first = span(begin, "start")
     last = end if until is None else span(until, "end")
@@ -150,13 +153,25 @@ def record_simulation(
     if lesson is not None:
         head["lesson"] = within(lesson, first, last)
     sim._core.advance(first * 1000)
+
+    def copy() -> Simulation:
+        # A run with a real transport stack has no branch: it runs once more.
+        try:
+            return sim.branch()
+        except ArgumentError:
+            if others:
+                raise
+        once_more = again()
+        once_more._core.advance(first * 1000)
+        return once_more
+
     steps = _steps(head)
-    one_of = _choose_sampling(sim, first, last, most, len(others) + 1, _instants(head, first, last, (), steps))
+    one_of = _choose_sampling(copy(), first, last, most, len(others) + 1, _instants(head, first, last, (), steps))
     before = 0
     while True:
         instants = _instants(head, first, last, [b.at for b in others], steps)
-        opening = _opening(sim, instants, most // (OPENING * (len(others) + 1))) if one_of > 1 else first
-        futures, data = _record(sim, first, others, (one_of, opening), instants)
+        opening = _opening(copy(), instants, most // (OPENING * (len(others) + 1))) if one_of > 1 else first
+        futures, data = _record(copy(), first, others, (one_of, opening), instants)
         if len(data) <= most or (steps == FEWEST and one_of >= 1 << 16):
             break
         # Where fewer packets save little, the samples of the state are too many.
@@ -197,9 +212,8 @@ def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int
     return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | also)
 
 
-def _choose_sampling(sim: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:
-    """Estimates the sampling of packets from a short part of a branch."""
-    look = sim.branch()
+def _choose_sampling(look: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:
+    """Estimates the sampling of packets from a short part of a copy, which is used up."""
     begin = first + (last - first) // 3
     look._core.advance(begin * 1000)
     look._core.watch(1)
@@ -215,9 +229,9 @@ def _choose_sampling(sim: Simulation, first: int, last: int, most: int, futures:
     return one_of
 
 
-def _opening(sim: Simulation, instants: Sequence[int], most: int) -> int:
-    """Returns the time up to which all packets take at most `most` bytes."""
-    look, packer, size = sim.branch(), zlib.compressobj(6), 0
+def _opening(look: Simulation, instants: Sequence[int], most: int) -> int:
+    """Returns the time up to which all packets take at most `most` bytes; uses up a copy."""
+    packer, size = zlib.compressobj(6), 0
     look._core.watch(1)
     before = instants[0]
     for at in instants:
@@ -230,11 +244,10 @@ def _opening(sim: Simulation, instants: Sequence[int], most: int) -> int:
 
 
 def _record(
-    sim: Simulation, first: int, others: Sequence[Branch], sampling: tuple[int, int], instants: Sequence[int]
+    root: Simulation, first: int, others: Sequence[Branch], sampling: tuple[int, int], instants: Sequence[int]
 ) -> tuple[list[dict[str, Any]], bytes]:
     """Returns the branches and their compressed chunks; `sampling`: n and a time, after which one of n packets is followed."""
     one_of, opening = sampling
-    root = sim.branch()
     root._core.watch(1 if one_of == 1 or opening > first else one_of)
     streams: list[list[bytes]] = [[_chunk(root)]]
     forks: list[tuple[Branch, int, Simulation]] = []

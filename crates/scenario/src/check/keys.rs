@@ -1,6 +1,7 @@
 //! Suggestions for unknown keys.
 
-use crate::diag::suggest;
+use crate::diag::{nearest, suggest};
+use crate::registry::StackSpec;
 
 /// Names that other programs and commands use for the keys of a file.
 const SYNONYMS: [(&str, &str); 37] = [
@@ -78,6 +79,16 @@ pub(super) fn noun(registry: &str) -> &str {
     if registry == "cc" { "congestion control" } else { registry }
 }
 
-pub(super) fn plural(noun: &str) -> String {
+fn plural(noun: &str) -> String {
     noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |y| format!("{y}ies"))
+}
+
+/// Suggests the algorithm that is meant, or lists those that are known, stacks with their versions.
+pub(super) fn suggest_algorithm(name: &str, known: &[&str], what: &str) -> String {
+    let version = |k: &str| StackSpec::VERSIONS.iter().find(|v| v.0 == k).map_or_else(|| k.to_owned(), |v| format!("{k} {}", v.1));
+    let shown: Vec<String> = match nearest(name, known.iter().copied()) {
+        Some(near) => vec![near.to_owned()],
+        None => known.iter().map(|k| version(k)).collect(),
+    };
+    suggest(name, &shown.iter().map(String::as_str).collect::<Vec<_>>(), &format!("known {}", plural(what)))
 }

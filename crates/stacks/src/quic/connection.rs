@@ -13,7 +13,7 @@ use crate::tls;
 use bytes::{Bytes, BytesMut};
 use fairlane_engine::Stream;
 use fairlane_net::{ENDLESS, Ecn, Limit};
-use fairlane_units::{Dur, Len, Time};
+use fairlane_units::{Dur, Time};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -23,8 +23,6 @@ use std::time::{Duration, SystemTime};
 
 /// Zeros, of which transfers consist.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-/// Packets to which "10p" of an initial window refers: the least maximum datagram size (RFC 9002 section 7.2).
-const PACKET: u64 = 1200;
 /// Length of connection identifiers (that of quinn), and of the first one that a client chooses (RFC 9000 section 7.2: at least 8).
 const CID: usize = 8;
 const FIRST_CID: usize = 20;
@@ -40,14 +38,6 @@ pub(super) struct Options {
     pub(super) ecn: bool,
     pub(super) version: u32,
     pub(super) server_version: u32,
-}
-
-/// Bytes of an initial window.
-pub(super) fn initial_window(len: Option<Len>) -> Option<u64> {
-    Some(match len? {
-        Len::Packets(n) => n * PACKET,
-        Len::Bytes(n) => n,
-    })
 }
 
 /// Sets what all implementations have in common.

@@ -6,6 +6,7 @@
 mod clock;
 mod crypto;
 mod encoder;
+mod share;
 
 use crate::instant::{instant_from, time_from};
 use crate::spec::Str0mParams;
@@ -15,6 +16,7 @@ use encoder::{Encoder, Frame};
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, Limit};
 use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
+use share::{Bytes, Share};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use str0m::bwe::{Bitrate, BweKind};
@@ -116,7 +118,10 @@ struct Call {
     target: f64,
     deadline: Option<Time>,
     delivered: u64,
-    again: (u64, u64),
+    /// Packets sent again, and the bytes of all.
+    again: u64,
+    sent: Bytes,
+    share: Share,
     rtt: Option<Dur>,
     unread: Option<Dur>,
     closed: bool,
@@ -141,7 +146,9 @@ impl Call {
             first: None,
             deadline: None,
             delivered: 0,
-            again: (0, 0),
+            again: 0,
+            sent: Bytes::default(),
+            share: Share::default(),
             rtt: None,
             unread: None,
             closed: false,
@@ -223,7 +230,9 @@ impl Call {
 
     fn encode(&mut self, now: Time) {
         let Some(due) = self.due().filter(|t| *t <= now) else { return };
-        let (frame, start) = (self.encoder.frame(now, self.target), self.start);
+        let share = self.share.at(now, self.sent);
+        let (frame, start) = (self.encoder.frame(now, self.target * share), self.start);
+        self.sent.frames += frame.bytes as u64;
         let ticks = (u128::from(due.as_ps()) * CLOCK / u128::from(PS_PER_SEC)) as u64;
         self.frames += 1;
         self.with(|rtc| write(rtc, instant_from(start, now), ticks, frame));
@@ -264,7 +273,9 @@ impl Call {
     fn note(&mut self, datagram: &[u8]) -> bool {
         let media = datagram.len() >= 12 && (128..192).contains(&datagram[0]) && !(64..96).contains(&(datagram[1] & 0x7f));
         if media && datagram[8..12] == AGAIN.to_be_bytes() {
-            self.again = (self.again.0 + 1, self.again.1 + datagram.len() as u64);
+            (self.again, self.sent.again) = (self.again + 1, self.sent.again + datagram.len() as u64);
+        } else if media {
+            self.sent.first += datagram.len() as u64;
         }
         media
     }
@@ -360,8 +371,8 @@ impl Stack for Call {
         };
         StackState {
             connected: self.connected,
-            lost_packets: self.again.0,
-            lost_bytes: self.again.1,
+            lost_packets: self.again,
+            lost_bytes: self.sent.again,
             srtt: self.rtt.unwrap_or(Dur::ZERO),
             target: if self.id.receives { 0.0 } else { self.target },
             limit,
