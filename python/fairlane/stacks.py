@@ -33,7 +33,7 @@ class Quinn(StackParams):
     """Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4). (true or false, default true)"""
     initial_window: Length | None = None
     """Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of
-    1200 bytes. (packets or bytes, default unset, 1p to 10000p)"""
+    1200 bytes. At least two datagrams of `mtu`. (packets or bytes, default unset, 2p to 10000p)"""
     stream_window: Size | None = None
     """Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
     default "1250kB", 1kB to 4GB)"""
@@ -77,7 +77,7 @@ class Noq(StackParams):
     """Mark packets as ECN-capable, ECT(0), and react to marks (RFC 9000 section 13.4). (true or false, default true)"""
     initial_window: Length | None = None
     """Initial congestion window. Absent: that of RFC 9002 section 7.2, at most 14,720 bytes; a number of packets is one of packets of
-    1200 bytes. (packets or bytes, default unset, 1p to 10000p)"""
+    1200 bytes. At least two datagrams of `mtu`. (packets or bytes, default unset, 2p to 10000p)"""
     stream_window: Size | None = None
     """Data that the receiver accepts on one stream before the application reads them. quinn: 1.25 MB, 100 ms at 100 Mbit/s. (size,
     default "1250kB", 1kB to 4GB)"""
