@@ -40,8 +40,8 @@ FILES = {
         "reports": "first_screen report report_browser browser",
         "runs": """
             declarations profiles liveness prepared threads reconnect changes outages radiotap simulation listeners top flow_count generated
-            groups lessons stacks stacks_live stacks_media why python_api plausibility notebook cli determinism pcap plots plots_command plots_paper
-            plots_overlays routes topologies trace query series_folder ns2_trace wireless quality
+            groups lessons stacks stacks_live stacks_media why python_api plausibility notebook cli determinism pcap plots plots_command
+            plots_paper plots_overlays routes topologies trace query series_folder ns2_trace wireless quality
             """,
         "script": "script fast_open script_buffer script_closing script_command script_errors script_idling script_rfc",
         "stats": "docs stats_bounded stats stats_anova stats_bootstrap stats_compare stats_sequential stats_warmup",

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.kernel import machine, quic
-from validation.kernel.runs import LATE_US, MOST_LATE_US
+from validation.kernel.runs import LATE_US, MOST_LATE_US, LateError
 
 from fairlane import _core
 
@@ -38,6 +38,6 @@ def test_quinn_goes_through_our_queue() -> None:
     """A run in real time."""
     try:
         real = quic.of_sockets("cubic/10mbit-44ms-fifo50")
-    except (machine.KernelMissing, quic.LateError) as why:
+    except (machine.KernelMissing, LateError) as why:
         pytest.skip(f"the sockets' side cannot run: {why}")
     assert quic.outside([real], [quic.of_simulation("cubic/10mbit-44ms-fifo50")]) == []

@@ -77,7 +77,8 @@ def of_simulation(name: str, number: int = 1) -> Found:
     """Returns the results of a simulated run."""
     result = run_resolved(scenario(name, number), [number])
     late = result.flow_series.filter(pl.col("time") >= WARMUP)
-    return Found(late["goodput"].mean() * 1e-6, late["srtt"].mean() * 1e3, float(result.flows["retransmits"].sum()))
+    goodput, rtt = (fmean(late[name].to_list()) for name in ("goodput", "srtt"))
+    return Found(goodput * 1e-6, rtt * 1e3, float(result.flows["retransmits"].sum()))
 
 
 def program() -> Path:
