@@ -28,7 +28,7 @@ def test_within_the_bounds_of_the_kernel(name: str) -> None:
 
 
 def test_another_control_is_outside_of_the_bounds() -> None:
-    """NewReno in place of CUBIC: the bounds tell them apart."""
+    """NewReno instead of CUBIC: the bounds tell them apart."""
     real, other = quic.stored()["cubic/10mbit-44ms-fifo50"], quic.stored()["newreno/10mbit-44ms-fifo50"]
     assert {"rtt", "retransmits"} <= set(quic.outside(real, other))
 

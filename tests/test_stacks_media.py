@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 MEDIA = {"str0m": {"start": "150kbit/s", "least": "150kbit/s", "most": "1500kbit/s", "reaction": "100ms"}}
 """Video of section 4.3."""
 AUDIO = {"cbr": {"rate": "20kbit/s", "size": "50B"}}
-"""Sound of section 4.3, beside each video."""
+"""Sound of section 4.3, with each video."""
 QUEUE = 0.3
 """Seconds of the bottleneck's buffer."""
 

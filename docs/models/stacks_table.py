@@ -1,6 +1,6 @@
 """Writes the table of transports in stacks.md again; needs a program with quinn and noq.
 
-Each algorithm of each transport over 20 Mbit/s and 40 ms: alone, beside a flow of its own kind, and beside TCP CUBIC. Goodput is that of
+Each algorithm of each transport over 20 Mbit/s and 40 ms: alone, next to a flow of its own kind, and next to TCP CUBIC. Goodput is that of
 5 s to 20 s in Mbit/s; where two flows compete it is the mean of three runs, in which the second flow starts 0.1 s to 1.1 s after the first.
 """
 
@@ -60,7 +60,7 @@ def seeded() -> bool:
 
 def rows() -> list[str]:
     """Lines of the table."""
-    lines = ["| algorithm | queue | transport | alone | sent again | beside itself | beside TCP CUBIC |", "|---|---|---|---|---|---|---|"]
+    lines = ["| algorithm | queue | transport | alone | sent again | next to itself | next to TCP CUBIC |", "|---|---|---|---|---|---|---|"]
     for algorithm, names in (ALGORITHMS | (BBR if seeded() else {})).items():
         for queue, value in QUEUES.items():
             for transport, flow in transports(names).items():

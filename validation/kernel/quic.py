@@ -1,6 +1,6 @@
 """`python -m validation.kernel.quic`: quinn over real sockets through a live link, and the same quinn in simulated time.
 
-Both ends are `crates/stacks/examples/udp_end.rs`, which gives the simulator's stack a socket and the clock of the system:
+Both ends are `examples/stacks/udp_end.rs`, which gives the simulator's stack a socket and the clock of the system:
 `cargo build --release --package fairlane-stacks --features quinn --example udp_end`.
 """
 

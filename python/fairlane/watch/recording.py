@@ -155,15 +155,15 @@ def record_simulation(
     sim._core.advance(first * 1000)
 
     def copy() -> Simulation:
-        # A run with a real transport stack has no branch: it runs once more.
+        # A run with a real transport stack has no branch: it runs again.
         try:
             return sim.branch()
         except ArgumentError:
             if others:
                 raise
-        once_more = again()
-        once_more._core.advance(first * 1000)
-        return once_more
+        second = again()
+        second._core.advance(first * 1000)
+        return second
 
     steps = _steps(head)
     one_of = _choose_sampling(copy(), first, last, most, len(others) + 1, _instants(head, first, last, (), steps))

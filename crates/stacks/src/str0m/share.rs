@@ -2,7 +2,7 @@
 //!
 //! The target of the congestion control is that of all packets. libwebrtc subtracts from it what headers take (`RtpVideoSender::OnBitrateUpdated`) and what
 //! was sent again in the last second, at most half (`FecControllerDefault::UpdateFecRates`), and the encoder gets the rest. Without that a flow sends more
-//! than its target as soon as packets are lost, so losses go on.
+//! than its target as soon as packets are lost, so losses persist.
 
 use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ mod tests {
         Time::ZERO + Dur::from_ms(ms)
     }
 
-    /// Of 1000 bytes of frames 1100 are sent, and 300 again: 1100 / 1400 of the target are for frames, 1000 / 1100 of this without headers.
+    /// Sends 1000 bytes of frames as 1100, and 300 again: 1100 / 1400 of the target are for frames, 1000 / 1100 of this without headers.
     #[test]
     fn the_encoder_gets_what_headers_and_repetitions_leave() {
         let mut share = Share::default();
