@@ -66,7 +66,7 @@ test-stacks: $(VENV)/.dev
 	cargo test --package fairlane-stacks --features quinn,noq,str0m
 	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --quiet --extras all --features stacks
 	@rm -f $(VENV)/.built $(VENV)/.tested
-	$(PY) -m pytest tests/test_stacks.py
+	$(PY) -m pytest tests/test_stacks.py tests/test_stacks_live.py tests/test_stacks_media.py tests/test_own_stack_c.py
 
 bench: build
 	$(BIN)/fairlane bench

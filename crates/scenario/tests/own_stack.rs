@@ -242,8 +242,8 @@ fn a_stack_that_breaks_is_an_error_of_its_run() {
         let options = Options { seeds: vec![1], threads: 1, ..Options::default() };
         run_all(&scenario(stack, "0.0").unwrap(), &options, &Progress::default()).map(|_| ()).map_err(|e| e.to_string())
     };
-    // 37 bytes at 8 Mbit/s are 37 us.
-    let late = "a transport stack failed at 20.037ms of simulated time\n\
+    // 29 bytes at 8 Mbit/s are 29 us.
+    let late = "a transport stack failed at 20.029ms of simulated time\n\
                 flow `f`, receiver, after packet 0 sent and 1 received: stack breaks panicked: it breaks";
     assert_eq!(of("\"breaks\"").unwrap_err(), late);
     let how = [
