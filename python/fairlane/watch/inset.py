@@ -56,7 +56,9 @@ def inset(resolved: _core.Resolved, seed: int, name: str) -> Inset:
     """Runs a scenario twice: for the animation, and for the limits of its flows."""
     from .. import _core
 
-    start = lambda: Simulation(_core.Simulation(resolved, seed, False))  # noqa: E731
+    def start() -> Simulation:
+        return Simulation(_core.Simulation(resolved, seed, False))
+
     recording = record_simulation(start(), start, expanded(resolved.json()), name)
     watched = Simulation(_core.Simulation(resolved, seed, True))
     watched.advance()

@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,8 +123,7 @@ def record(
     sim = start_of(scenario, seed, pairs)
     title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
     read = None if lesson is None else read_lesson(lesson)
-    again = lambda: start_of(scenario, seed, pairs)  # noqa: E731
-    whole = expanded(resolved.json())
+    again, whole = partial(start_of, scenario, seed, pairs), expanded(resolved.json())
     return record_simulation(sim, again, whole, title, begin=begin, until=until, branches=branches, lesson=read, most=most)
 
 
