@@ -68,28 +68,46 @@ pub(crate) fn merged(mut spans: Spans) -> Spans {
     out
 }
 
+/// Ports whose links fail, come up, are avoided by routes from then on, and are not any more, at one instant.
+#[derive(Default)]
+struct Edges {
+    close: Vec<u32>,
+    open: Vec<u32>,
+    avoid: Vec<u32>,
+    allow: Vec<u32>,
+}
+
 impl Plan {
     /// Plans the changes for the outages of each port, which must not overlap. `reroute` is the delay of routes; `None`: they never change.
     pub(crate) fn new(down: &BTreeMap<u32, Spans>, reroute: Option<Dur>) -> Self {
         let seen: Vec<Spans> = down.values().map(|spans| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
         let closed: Vec<Spans> = down.values().zip(&seen).map(|(d, s)| merged([&d[..], &s[..]].concat())).collect();
-        let mut times: BTreeSet<Time> = seen.iter().chain(&closed).flatten().flat_map(|&(a, b)| [a, b]).collect();
-        times.remove(&Time::MAX);
+        let mut edges: BTreeMap<Time, Edges> = BTreeMap::new();
+        for ((&port, seen), closed) in down.keys().zip(&seen).zip(&closed) {
+            for &(a, b) in closed {
+                edges.entry(a).or_default().close.push(port);
+                edges.entry(b).or_default().open.push(port);
+            }
+            for &(a, b) in seen {
+                edges.entry(a).or_default().avoid.push(port);
+                edges.entry(b).or_default().allow.push(port);
+            }
+        }
+        edges.remove(&Time::MAX);
         let mut plan = Self { changes: Vec::new(), avoided: vec![BTreeSet::new()] };
-        let mut now = 0;
-        for at in times {
-            let ports = |of: fn(&(Time, Time)) -> Time| {
-                down.keys().zip(&closed).filter(move |(_, c)| c.iter().any(|s| of(s) == at)).map(|(port, _)| *port).collect()
-            };
-            let within = |spans: &Spans| spans.iter().any(|&(a, b)| a <= at && at < b);
-            let avoided: BTreeSet<u32> = down.keys().zip(&seen).filter(|(_, s)| within(s)).map(|(port, _)| *port).collect();
-            let set = plan.avoided.iter().position(|s| *s == avoided).unwrap_or_else(|| {
-                plan.avoided.push(avoided);
+        let mut numbers = BTreeMap::from([(BTreeSet::new(), 0)]);
+        let (mut avoided, mut now) = (BTreeSet::new(), 0);
+        for (at, Edges { close, open, avoid, allow }) in edges {
+            allow.iter().for_each(|port| _ = avoided.remove(port));
+            avoided.extend(avoid);
+            let set = numbers.get(&avoided).copied().unwrap_or_else(|| {
+                numbers.insert(avoided.clone(), plan.avoided.len());
+                plan.avoided.push(avoided.clone());
                 plan.avoided.len() - 1
             });
             let routes = (set != now).then_some(set);
             now = set;
-            plan.changes.push(Change { at, close: ports(|s| s.0), open: ports(|s| s.1), routes });
+            plan.changes.push(Change { at, close, open, routes });
         }
         plan
     }

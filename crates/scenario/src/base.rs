@@ -90,7 +90,7 @@ impl Base {
     /// # Errors
     /// All that is wrong with the text and the values.
     pub fn resolved(&self, sets: &[(String, String)]) -> Result<Resolved, Diagnostics> {
-        if let Some((resolved, _)) = self.in_place(sets) {
+        if let Some(resolved) = self.in_place(sets) {
             return Ok(resolved);
         }
         let (sources, root) = self.layered(sets)?;
@@ -135,29 +135,8 @@ impl Base {
         })
     }
 
-    /// Resolution of the scenario as it is, if it is prepared.
-    pub(crate) fn resolution(&self) -> Option<Arc<Resolved>> {
-        self.ready.as_ref().map(|ready| ready.known.done.clone())
-    }
-
-    /// Returns a prepared base with other values of links, in which every parameter of these is written. None if it is not prepared, other values are
-    /// set, or something is wrong.
-    pub(crate) fn replaced(&self, sets: &[(String, String)]) -> Option<Self> {
-        let (resolved, mut root) = self.in_place(sets)?;
-        for (path, _) in sets {
-            let keys = split(path)?;
-            let own = serde_json::to_value(resolved.links.get(&keys[1].0)?).ok()?;
-            let node = root.get_mut(&[&keys[0].0, &keys[1].0])?;
-            *node = Node::from_json(&own, node.span)?;
-        }
-        let known = Known::new(resolved.scenario.clone(), Arc::new(resolved));
-        let ready = Ready { sources: self.ready.as_ref()?.sources.clone(), root, known };
-        Some(Self { ready: Some(Arc::new(ready)), ..self.clone() })
-    }
-
-    /// Resolves the scenario with other values of links and flows, and returns the tree of it as well. None if the scenario is not prepared, other
-    /// values are set, or something is wrong.
-    fn in_place(&self, sets: &[(String, String)]) -> Option<(Resolved, Node)> {
+    /// Resolves the scenario with other values of links and flows. None if the scenario is not prepared, other values are set, or something is wrong.
+    fn in_place(&self, sets: &[(String, String)]) -> Option<Resolved> {
         let Ready { sources, root, known } = self.ready.as_deref()?;
         let mut changed: Vec<[String; 2]> = Vec::new();
         for (path, _) in sets {
@@ -194,7 +173,7 @@ impl Base {
             }
         }
         let resolved = semantics::complete_like(Some(known), scenario, &root, &sources).ok()?;
-        Some((changes::add_states(resolved, &root, &sources).ok()?, root))
+        changes::add_states(resolved, &root, &sources).ok()
     }
 }
 

@@ -4,9 +4,9 @@
 //! a session apply it in the same way.
 
 pub(crate) mod external;
+pub(crate) mod links;
 mod targets;
 
-use crate::base::Base;
 use crate::code::Code;
 use crate::components::BuiltIn;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
@@ -14,10 +14,9 @@ use crate::expand::{LinkDir, Member};
 use crate::resolve::resolve;
 use crate::resolved::{Change, Resolved};
 use crate::source::{Format, Node, split};
-use crate::spec::{AtSpec, FlowSpec, Scenario, Wire};
+use crate::spec::{AtSpec, FlowSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildContext, Distribution, FlowId, Observer, PortId, Qdisc, Stuck, Waiting, World};
-use fairlane_queue::Discipline;
+use fairlane_net::{FlowId, Observer, PortId, Stuck, Waiting, World};
 use fairlane_units::{Dur, Time};
 use serde_json::Value;
 use std::sync::Arc;
@@ -57,6 +56,14 @@ impl Refused {
 
 /// Returns the scenario with other values from `now` on.
 pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
+    match links::changed(state, sets, &mut links::Index::default()) {
+        Some(changed) => Ok(links::with(state, changed)),
+        None => resolved_again(state, sets, now),
+    }
+}
+
+/// Returns what [`next_state`] does, by reading, completing and checking the whole scenario with the other values.
+fn resolved_again(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
     targets::check(state, sets)?;
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
@@ -64,7 +71,10 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time)
     }
     for (name, group) in &state.scenario.flows {
         // A smaller count keeps the room for the earlier number.
-        if sets.iter().any(|(path, _)| path.contains("count") || path == "flows" || *path == format!("flows.{name}")) {
+        if sets
+            .iter()
+            .any(|(path, _)| path.starts_with("flows.") && path.contains("count") || path == "flows" || *path == format!("flows.{name}"))
+        {
             tree["flows"][name]["room"] = group.most().into();
         }
         // A new start comes after a stop that has passed.
@@ -74,43 +84,6 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time)
         }
     }
     resolve(&tree.to_string(), "the network", Format::Json, sets)
-}
-
-/// The scenario of a running network, ready for the next change of its links.
-#[derive(Clone, Debug)]
-pub(crate) struct Current {
-    state: Arc<Resolved>,
-    base: Arc<Base>,
-}
-
-impl Current {
-    /// Prepares a state; none if it cannot be read back.
-    pub(crate) fn new(state: Arc<Resolved>) -> Option<Self> {
-        let mut tree = state.to_json();
-        tree.as_object_mut()?.remove("at");
-        let mut base = Base::new(&tree.to_string(), "the network", Format::Json).ok()?;
-        base.prepare(&[]).ok()?;
-        Some(Self { state, base: Arc::new(base) })
-    }
-    /// True if it belongs to this state.
-    pub(crate) fn is(&self, state: &Resolved) -> bool {
-        std::ptr::eq(&*self.state, state)
-    }
-    /// True if these are values of links, which it can change.
-    pub(crate) fn takes(state: &Resolved, sets: &[(String, String)]) -> bool {
-        let known = |name: &str| state.link_directions().iter().any(|l| l.name == name);
-        let is_link = |path: &str| split(path).is_some_and(|keys| keys.len() > 2 && keys[0].0 == "links" && known(&keys[1].0));
-        sets.iter().all(|(path, _)| is_link(path))
-    }
-    /// Returns the scenario with other values of links, as [`next_state`] does; none if something is wrong.
-    pub(crate) fn next(&self, sets: &[(String, String)]) -> Option<Self> {
-        let base = self.base.replaced(sets)?;
-        Some(Self { state: base.resolution()?, base: Arc::new(base) })
-    }
-    /// The scenario.
-    pub(crate) fn state(&self) -> &Arc<Resolved> {
-        &self.state
-    }
 }
 
 /// Computes and checks the state after each change of a scenario.
@@ -196,8 +169,8 @@ pub(crate) fn reapply(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, 
 
 /// Checks that a run can change from one state to the other at this time.
 pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), Refused> {
-    for (a, b) in now.link_directions().iter().zip(next.link_directions()) {
-        links(a, b, now, next)?;
+    for (a, b) in now.link_directions().iter().zip(next.link_directions()).filter(|(a, b)| a.name == b.name) {
+        links::check(a, &b.wire, (now.flow_members(), next.flow_members()))?;
     }
     for (name, a) in &now.scenario.flows {
         if let Some(b) = next.scenario.flows.get(name) {
@@ -271,55 +244,6 @@ fn frame(r: &Resolved) -> Value {
 
 fn keys(a: &Value, b: &Value) -> Vec<String> {
     [a, b].into_iter().filter_map(Value::as_object).flat_map(|t| t.keys().cloned()).collect()
-}
-
-/// Checks the changes of a link.
-fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<(), Refused> {
-    if Arc::ptr_eq(&a.wire, &b.wire) || a.wire == b.wire || a.name != b.name {
-        return Ok(());
-    }
-    let (at, (old, new)) = (|key: &str| format!("links.{}.{key}", a.name.trim_end_matches(".reverse")), (&*a.wire, &*b.wire));
-    if a.on_air() {
-        let message = format!("the interface `{}` of a wireless station cannot change while the network runs", a.name);
-        return Err(Refused::new(at("queue"), message, MAY));
-    }
-    if !old.down.is_empty() || !new.down.is_empty() {
-        let message = format!("the link `{}` has outages (`down`): nothing of it can change while the network runs", a.name);
-        return Err(Refused::new(at("down"), message, "leave `down` out, or write `rates` with 0bit/s"));
-    }
-    if old.rate != new.rate && old.device.is_some() {
-        let message =
-            format!("the rate of `{}` cannot change while the network runs: its device has already scheduled its packets", a.name);
-        return Err(Refused::new(at("rate"), message, "leave `device` out, or write the changes as `rates` of the link"));
-    }
-    let normal = old.impairments.jitter.as_ref().is_some_and(|j| j.0.distribution != Distribution::Uniform && j.0.width > Dur::ZERO);
-    if old.delay != new.delay && normal {
-        let message = format!("the delay of `{}` cannot change while the network runs: its jitter is truncated at the delay", a.name);
-        return Err(Refused::new(at("delay"), message, "write a uniform jitter"));
-    }
-    if old.queue != new.queue {
-        let clamps = |w: &Wire, r: &Resolved| {
-            let infos = crate::build::flow_infos(r.flow_members());
-            w.queue.build(&BuildContext { link: w.info(), flows: &infos }).clamps()
-        };
-        if clamps(old, now) != clamps(new, next) {
-            let message = format!(
-                "a queue of `{}` that rewrites receive windows in acknowledgments cannot be added or removed while the network runs",
-                a.name
-            );
-            return Err(Refused::new(at("queue"), message, "use it as the queue from the start"));
-        }
-    }
-    let mut rest = new.clone();
-    (rest.rate, rest.delay, rest.queue) = (old.rate, old.delay, old.queue.clone());
-    (rest.impairments.loss, rest.impairments.duplicate) = (old.impairments.loss.clone(), old.impairments.duplicate);
-    if rest == *old {
-        return Ok(());
-    }
-    let tree = |w: &Wire| serde_json::to_value(w).unwrap_or_default();
-    let (x, y) = (tree(old), tree(&rest));
-    let key = keys(&x, &y).into_iter().find(|k| x.get(k) != y.get(k)).unwrap_or_default();
-    Err(Refused::never(at(&key)))
 }
 
 /// Checks the changes of a group of flows.
@@ -411,26 +335,15 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
     seed: u64,
     obs: &mut O,
 ) -> Result<Vec<Task>, Stuck> {
-    let (before, after) = (now.members_at(seed), next.members_at(seed));
+    let flows = links::Flows::new(next, seed);
     for (i, (a, b)) in (0..).zip(now.link_directions().iter().zip(next.link_directions())) {
-        let (port, old, new) = (PortId(i), &*a.wire, &*b.wire);
-        if old == new {
-            continue;
-        }
-        if old.rate != new.rate {
-            world.set_rate(port, new.rate, obs);
-        }
-        if old.delay != new.delay {
-            world.set_delay(port, new.delay, obs);
-        }
-        if old.impairments != new.impairments {
-            world.set_losses(port, &new.impairments, seed, &b.name);
-        }
-        if old.queue != new.queue {
-            let infos = crate::build::flow_infos(&after);
-            world.set_queue(port, new.queue.build(&BuildContext { link: new.info(), flows: &infos }), waiting, obs)?;
-        }
+        links::change(world, PortId(i), (&b.name, &a.wire, &b.wire), (seed, waiting), &flows, obs)?;
     }
+    // A change of links leaves the flows as they are.
+    if Arc::ptr_eq(&now.expanded.flows, &next.expanded.flows) {
+        return Ok(Vec::new());
+    }
+    let (before, after) = (now.members_at(seed), flows.members().clone());
     external::change(world, (now, next), &after, obs);
     let time = world.now();
     let mut tasks = Vec::new();

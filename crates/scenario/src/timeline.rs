@@ -1,12 +1,12 @@
 //! Timeline of a run: the end of the warm-up, and changes of the network.
 
-use crate::changes::{self, Task};
+use crate::changes::{self, Task, links};
 use crate::components::BuiltIn;
 use crate::resolved::{Change, Resolved};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use fairlane_engine::EventQueue;
-use fairlane_net::{Observer, Waiting, World};
+use fairlane_net::{Observer, PortId, Stuck, Waiting, World};
 use fairlane_units::Time;
 use std::sync::Arc;
 
@@ -35,11 +35,6 @@ impl Timeline {
     /// Current scenario.
     pub(crate) fn state<'a>(&'a self, scenario: &'a Resolved) -> &'a Resolved {
         self.state.as_deref().unwrap_or(scenario)
-    }
-
-    /// Current scenario, shared.
-    pub(crate) fn shared(&self, scenario: &Arc<Resolved>) -> Arc<Resolved> {
-        self.state.as_ref().unwrap_or(scenario).clone()
     }
 
     /// Time of the next stop, at most `end`.
@@ -128,8 +123,7 @@ impl Timeline {
     ) -> Result<(), RunError> {
         let now = self.state.take();
         let now = now.as_deref().unwrap_or(scenario);
-        let tasks = changes::change(world, (now, &next), waiting, self.seed, obs)
-            .map_err(|e| RunError::Change(format!("the network cannot change at {}: {e}", changes::shown(world.now()))))?;
+        let tasks = changes::change(world, (now, &next), waiting, self.seed, obs).map_err(|e| stuck(world.now(), &e))?;
         // The newest task of a flow replaces older ones; several tasks of one time keep their order.
         self.tasks.retain(|old| tasks.iter().all(|new| new.flow != old.flow));
         for task in tasks {
@@ -138,6 +132,40 @@ impl Timeline {
         }
         self.state = Some(next);
         self.work(scenario, world, obs);
+        Ok(())
+    }
+
+    /// Returns whether no change is pending.
+    pub(crate) fn is_last(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Changes links in place at the current time, as [`Self::change`] does with the whole state.
+    ///
+    /// # Errors
+    /// A queue does not release its packets.
+    pub(crate) fn change_links<H: EventQueue, O: Observer>(
+        &mut self,
+        scenario: &Resolved,
+        changed: Vec<links::Changed>,
+        waiting: Waiting,
+        world: &mut World<BuiltIn, H>,
+        obs: &mut O,
+    ) -> Result<(), RunError> {
+        let seed = self.seed;
+        let shared = self.state.get_or_insert_with(|| Arc::new(links::without_changes(scenario)));
+        let flows = links::Flows::new(shared, seed);
+        for link in &changed {
+            for (i, wire) in (link.first..).zip(&link.wires) {
+                let old = &shared.expanded.links[i];
+                links::change(world, PortId(i as u32), (&old.name, &old.wire, wire), (seed, waiting), &flows, obs)
+                    .map_err(|e| stuck(world.now(), &e))?;
+            }
+        }
+        let state = Arc::make_mut(shared);
+        for link in changed {
+            links::put(state, link);
+        }
         Ok(())
     }
 
@@ -156,4 +184,8 @@ impl Timeline {
     pub(crate) fn replace_changes(&mut self, changes: Vec<Change>) {
         self.changes = changes;
     }
+}
+
+fn stuck(now: Time, e: &Stuck) -> RunError {
+    RunError::Change(format!("the network cannot change at {}: {e}", changes::shown(now)))
 }

@@ -63,13 +63,27 @@ def need(extra: str) -> None:
 
     >>> need("tables")
     """
-    from importlib.util import find_spec
-
-    missing = [m for m in EXTRAS[extra] if sys.modules.get(m) is None and find_spec(m) is None]
+    missing = [m for m in EXTRAS[extra] if not _is_there(m)]
     if missing:
         names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
         command = installing(f"fairlane[{extra}]")
         raise MissingError(f"{names} {'is' if len(missing) == 1 else 'are'} not installed: {command}")
+
+
+def _is_there(module: str) -> bool:
+    """Returns whether a library is there; one that was found is not looked for again."""
+    if module in sys.modules:
+        return sys.modules[module] is not None
+    if module not in _found:
+        from importlib.util import find_spec
+
+        if find_spec(module) is None:
+            return False
+        _found.add(module)
+    return True
+
+
+_found: set[str] = set()
 
 
 class _Absent(type):

@@ -60,6 +60,7 @@ impl Clusters {
         const NONE: u16 = u16::MAX;
         let mut of = vec![NONE; self.loads.len()];
         let mut left: f64 = self.loads.iter().sum();
+        let traffic: Vec<f64> = self.ties.iter().map(|ties| ties.iter().map(|t| t.1).sum()).collect();
         // Largest load first; a cluster that does not fit comes into a later part.
         let mut seeds: Vec<u32> = (0..of.len() as u32).collect();
         seeds.sort_by(|&a, &b| self.loads[b as usize].total_cmp(&self.loads[a as usize]).then(a.cmp(&b)));
@@ -74,7 +75,7 @@ impl Clusters {
                 let fits = |c: u32| last || load == 0.0 || load + self.loads[c as usize] <= share * SLACK;
                 near.retain(|&c| of[c as usize] == NONE);
                 let best = near.iter().copied().filter(|&c| fits(c)).max_by(|&a, &b| {
-                    let worth = |c: u32| pull[c as usize] / self.ties[c as usize].iter().map(|t| t.1).sum::<f64>();
+                    let worth = |c: u32| pull[c as usize] / traffic[c as usize];
                     worth(a).total_cmp(&worth(b)).then(b.cmp(&a))
                 });
                 let Some(c) = best.or_else(|| seeds.iter().copied().find(|&c| of[c as usize] == NONE && fits(c))) else { break };

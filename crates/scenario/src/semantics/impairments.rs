@@ -106,7 +106,8 @@ fn place_of(node: &Node, key: &str) -> Option<Span> {
     t.get(key).map(|e| e.node.span).or_else(|| t.values().find_map(|e| place_of(&e.node, key)))
 }
 
-fn findings(w: &Wire) -> Vec<Finding> {
+/// Problems of a direction.
+pub(crate) fn findings(w: &Wire) -> Vec<Finding> {
     let mut found = Vec::new();
     let profiled = w.impairments.profile.as_ref().is_some_and(|p| p.has_rates());
     if profiled && !w.rates.is_empty() {

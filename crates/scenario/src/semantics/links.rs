@@ -286,7 +286,7 @@ impl Semantics<'_> {
 }
 
 /// Both directions with all parameters; one shared value if they are equal.
-fn wires(pipe: &Pipe) -> Option<Wires> {
+pub(crate) fn wires(pipe: &Pipe) -> Option<[Arc<Wire>; 2]> {
     let there = Arc::new(pipe.forward.wire().ok()?);
     let back = match &pipe.reverse {
         Some(r) => Arc::new(r.over(&pipe.forward).wire().ok()?),

@@ -18,7 +18,9 @@ use crate::resolved::Resolved;
 use crate::source::{Node, join};
 use crate::spec::{RouteBy, Scenario};
 use fairlane_units::Name;
+pub(crate) use impairments::findings;
 pub(crate) use known::Known;
+pub(crate) use links::wires;
 use network::Network;
 use std::collections::HashSet;
 

@@ -11,7 +11,8 @@ pub use scene::Seek;
 pub use state::{Row, StateValue};
 
 use crate::build;
-use crate::changes::{self, Current, shown};
+use crate::changes::links::{self, Index};
+use crate::changes::{self, shown};
 use crate::clock::CpuClock;
 use crate::code::Code;
 use crate::components::BuiltIn;
@@ -68,6 +69,21 @@ impl Running {
             timeline.change(scenario, next, waiting, &mut self.0, probes)
         } else {
             timeline.change(scenario, next, waiting, &mut self.0, &mut ())
+        }
+    }
+    fn change_links(
+        &mut self,
+        scenario: &Resolved,
+        timeline: &mut Timeline,
+        changed: Vec<links::Changed>,
+        waiting: Waiting,
+        probes: &mut Probes,
+    ) -> Result<(), RunError> {
+        if probes.any() || !scenario.expanded.controls.is_empty() {
+            probes.ask(&self.0);
+            timeline.change_links(scenario, changed, waiting, &mut self.0, probes)
+        } else {
+            timeline.change_links(scenario, changed, waiting, &mut self.0, &mut ())
         }
     }
     /// Rate of the slowest link of a flow's path, delay of both directions, payload of a segment.
@@ -183,8 +199,8 @@ pub struct Simulation {
     made: Vec<Made>,
     /// Flows whose window and rate are set by steps.
     agents: Vec<agents::Agent>,
-    /// Current scenario, ready for a change; none before the first.
-    current: Option<Current>,
+    /// Links that have changed.
+    index: Index,
     /// Animation of link loads only; it observes no single packets.
     loads: Option<Scene>,
     /// Error after which the run cannot continue.
@@ -210,7 +226,20 @@ impl Simulation {
         let (setup_s, made) = (clock.seconds(), Vec::new());
         let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
         let agents = Vec::new();
-        Ok(Self { scenario, seed, timeline, world, probes, made, agents, current: None, loads: None, broken: None, cpu_s: 0.0, setup_s })
+        Ok(Self {
+            scenario,
+            seed,
+            timeline,
+            world,
+            probes,
+            made,
+            agents,
+            index: Index::default(),
+            loads: None,
+            broken: None,
+            cpu_s: 0.0,
+            setup_s,
+        })
     }
 
     /// Seed of the run.
@@ -289,7 +318,7 @@ impl Simulation {
             probes: Probes { why: self.probes.why.clone(), scene: self.probes.scene.clone(), ..Probes::default() },
             made: self.made.clone(),
             agents: self.agents.clone(),
-            current: self.current.clone(),
+            index: self.index.clone(),
             loads: self.loads.clone(),
             broken: self.broken.clone(),
             cpu_s: self.cpu_s,
@@ -317,33 +346,36 @@ impl Simulation {
     pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
         self.finish_instant().map_err(SetError::Run)?;
         self.keep_actions().map_err(SetError::Run)?;
-        let after = if Current::takes(self.state(), sets) { self.current().and_then(|current| current.next(sets)) } else { None };
-        let next = match &after {
-            Some(after) => after.state().clone(),
-            None => Arc::new(changes::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?),
+        let Self { scenario, timeline, index, .. } = self;
+        let state = timeline.state(scenario);
+        // The long way also finds the messages.
+        let links = if timeline.is_last() { links::changed(state, sets, index) } else { None };
+        let changed = if let Some(changed) = links.filter(|changed| links::check_all(state, changed).is_ok()) {
+            self.guarded_change(|Self { scenario, timeline, world, probes, .. }| {
+                world.change_links(scenario, timeline, changed, waiting, probes)
+            })
+        } else {
+            let now = self.world.now();
+            let next = Arc::new(changes::next_state(state, sets, now).map_err(SetError::Refused)?);
+            changes::check(state, &next, now).map_err(|e| SetError::Refused(refused(sets, e)))?;
+            let then = timeline.reapplied(&next).map_err(SetError::Refused)?;
+            let changed = self
+                .guarded_change(|Self { scenario, timeline, world, probes, .. }| world.change(scenario, timeline, next, waiting, probes));
+            self.timeline.replace_changes(then);
+            changed
         };
-        let refused = |e| SetError::Refused(refused(sets, e));
-        changes::check(self.state(), &next, self.now()).map_err(refused)?;
-        let then = self.timeline.reapplied(&next).map_err(SetError::Refused)?;
-        let Self { scenario, timeline, world, probes, .. } = self;
-        let changed = run::as_run(run::SESSION, || world.change(scenario, timeline, next, waiting, probes));
-        if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
-            self.broken = Some(e.clone());
-            return Err(SetError::Run(e));
-        }
-        self.timeline.replace_changes(then);
-        self.current = after;
+        changed.map_err(SetError::Run)?;
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(Made::Set(AtSpec { time: shown(self.now()), set, waiting }));
         Ok(())
     }
 
-    /// Current scenario, ready for a change.
-    fn current(&mut self) -> Option<&Current> {
-        if self.current.as_ref().is_none_or(|current| !current.is(self.state())) {
-            self.current = Current::new(self.timeline.shared(&self.scenario));
-        }
-        self.current.as_ref()
+    /// Changes the world; an error ends the run.
+    fn guarded_change(&mut self, go: impl FnOnce(&mut Self) -> Result<(), RunError>) -> Result<(), RunError> {
+        let changed = run::as_run(run::SESSION, || go(self));
+        let failed = take_fault().map(RunError::Plugin).or(changed.err());
+        self.broken.clone_from(&failed);
+        failed.map_or(Ok(()), Err)
     }
 
     /// Scenario of the simulated part: its duration is the elapsed time, its changes are those that were made.

@@ -14,6 +14,8 @@ pub(crate) enum Names {
     Algorithm,
     /// Owners that each have an algorithm: the nodes of a channel's `queues`.
     Owners,
+    /// Links by name.
+    Links,
     /// Groups of flows.
     Flows,
     /// Parameters of a group of flows, with one transport among them.
@@ -27,7 +29,9 @@ impl Names {
     fn below(self, key: &str) -> Self {
         match key {
             "flows" if self == Self::Sections => Self::Flows,
+            "links" if self == Self::Sections => Self::Links,
             _ if self == Self::Flows => Self::Flow,
+            _ if self == Self::Links => Self::Nothing,
             _ if self == Self::Owners || REGISTRY_KEYS.contains(&key) => Self::Algorithm,
             "queues" => Self::Owners,
             _ => Self::Nothing,
