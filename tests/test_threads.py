@@ -94,6 +94,16 @@ def test_why_a_run_stays_whole(change: dict[str, str], why: str, tmp_path: Path,
     assert why in capsys.readouterr().out
 
 
+def test_the_guide_says_which_queues_can_be_cut() -> None:
+    """A dumbbell falls into parts at its bottleneck of 20 ms, if the queue there lets it, else at access links of 1 ms."""
+    plain, others = ("droptail", "red", "pie", "blue"), ("codel", "fq_codel", "sfq", "drr", "cake", "tbf", "policer", "htb", "prio")
+    for queue in (*plain, *others):
+        net = dumbbell("60s")
+        net.set("topology.dumbbell.bottleneck.queue", queue)
+        window = net.partition().window
+        assert (window == pytest.approx(0.02)) == (queue in plain), (queue, window)
+
+
 def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty")
     file = tmp_path / "net.toml"
