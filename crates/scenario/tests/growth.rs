@@ -5,7 +5,7 @@ use fairlane_engine::steps::steps;
 use fairlane_engine::{Stream, Wheel};
 use fairlane_net::{BuildContext, Class, Ecn, FlowId, FlowInfo, Impairments, LinkInfo, Observer, Packet, PacketRef, Proto, QCx, Qdisc};
 use fairlane_queue::Discipline;
-use fairlane_scenario::{ControlSpec, Format, QueueSpec, Simulation, SourceSpec, resolve, world};
+use fairlane_scenario::{ControlSpec, Format, QueueSpec, Simulation, SourceSpec, Waiting, resolve, world};
 use fairlane_tcp::CcParams;
 use fairlane_testkit::growth::{assert_costs_logarithmic, assert_logarithmic};
 use fairlane_testkit::limits;
@@ -74,6 +74,81 @@ fn queues_do_not_grow_with_flows_or_packets() {
         assert_logarithmic(&format!("{name}, many flows"), 250, |n| overload(&spec, 200, n));
         assert_logarithmic(&format!("{name}, many flows and packets"), 250, |n| overload(&spec, n, n));
     }
+}
+
+/// A queue with a class for each of `n` flows; where classes form a tree, they borrow from one root.
+fn classes(name: &str, n: usize) -> Value {
+    let class = |i: usize| match name {
+        "htb" => json!({ "name": format!("c{i}"), "parent": "root", "rate": "10kbit/s", "ceil": "10Gbit/s", "match": format!("flow:f{i}") }),
+        "hfsc" => json!({ "name": format!("c{i}"), "parent": "root", "ls": { "m2": "1Mbit/s" }, "rt": { "m2": "10kbit/s" },
+                          "ul": { "m2": "10Gbit/s" }, "match": format!("flow:f{i}") }),
+        _ => json!({ "match": format!("flow:f{i}") }),
+    };
+    let root = match name {
+        "htb" => Some(json!({ "name": "root", "rate": "10Gbit/s" })),
+        "hfsc" => Some(json!({ "name": "root", "ls": { "m2": "10Gbit/s" } })),
+        _ => None,
+    };
+    let all: Vec<Value> = root.into_iter().chain((0..n).map(class)).collect();
+    json!({ name: { "classes": all } })
+}
+
+#[test]
+fn queues_do_not_grow_with_classes() {
+    let tables = QueueSpec::all().into_iter().map(|q| (q.name(), serde_json::to_value(&q).unwrap()));
+    let mut tried = 0;
+    for (name, _) in tables.filter(|(name, table)| table[name].get("classes").is_some()) {
+        assert_logarithmic(&format!("{name}, many classes"), 60, |n| overload(&filled(&classes(name, n)), 2 * n, n));
+        tried += 1;
+    }
+    assert!(tried >= 8, "{tried} queues have classes");
+}
+
+/// The queue with all its parameters.
+fn filled(spec: &Value) -> Value {
+    serde_json::to_value(serde_json::from_value::<QueueSpec>(spec.clone()).unwrap()).unwrap()
+}
+
+/// Acknowledgments of `n` downloads wait before a link that is 50 times slower; CAKE's filter looks for older ones of their connection.
+#[test]
+fn filters_of_acknowledgments_do_not_grow_with_flows() {
+    for filter in ["filter", "aggressive"] {
+        let run = |n: usize| {
+            whole_run(&format!(
+                "duration = \"3s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"{}kbit/s\"\ndelay = \"10ms\"\n\
+                 reverse = {{ rate = \"{}kbit/s\", queue.cake = {{ ack_filter = \"{filter}\", isolation = \"flows\" }} }}\n\
+                 [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {n}\nspread = \"500ms\"\ntcp = \"cubic\"\n",
+                500 * n,
+                10 * n
+            ))
+        };
+        assert_costs_logarithmic(filter, 20, run);
+    }
+}
+
+/// Steps of `Simulation::set` in a network of `n` links with `n` flows.
+fn change_of_a_link(n: usize) -> f64 {
+    let links: String = (0..n)
+        .map(|i| format!("[links.l{i}]\nfrom = \"n{i}\"\nto = \"n{}\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = \"red\"\n", i + 1))
+        .collect();
+    let text = format!("duration = \"9s\"\n{links}[flows.f]\nfrom = \"n0\"\nto = \"n1\"\ncount = {n}\nudp = {{}}\nsource = \"cbr\"\n");
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    let mut set = |value: &str| run.set(&[("links.l7.rate".to_owned(), value.to_owned())], Waiting::Move).unwrap();
+    // The first change finds the link among all others.
+    set("8Mbit/s");
+    let before = steps();
+    for k in 1..=10 {
+        set(&format!("{k}Mbit/s"));
+    }
+    let cost = (steps() - before) as f64 / 10.0;
+    assert!(cost > 1.0);
+    cost
+}
+
+#[test]
+fn changes_do_not_grow_with_the_network() {
+    assert_costs_logarithmic("set", 20, change_of_a_link);
 }
 
 /// Steps of a short call of `Simulation::advance` with `n` packets in a queue.
@@ -186,12 +261,21 @@ fn controls_do_not_grow_with_flows() {
 fn impairments_do_not_grow_with_packets_or_flows() {
     for &name in Impairments::NAMES {
         let values: &[&str] = match name {
-            "loss" => &["0.02", "{ gilbert_elliott = { p = 0.01, r = 0.3 } }"],
+            "loss" => &[
+                "{ share = 0.02, correlation = 0.3 }",
+                "{ gilbert_elliott = { p = 0.01, r = 0.3 } }",
+                "{ four_states = { p13 = 0.01, p31 = 0.3 } }",
+                "{ every = 50 }",
+                "{ list = [1, 50, 300, 20000] }",
+            ],
             "duplicate" => &["0.02"],
             "reorder" => &["{ share = 0.1, delay = \"20ms\" }"],
-            "jitter" => &["\"40ms\""],
+            "jitter" => &["\"40ms\"", "{ width = \"10ms\", distribution = \"pareto\", keep_order = true, correlation = 0.5 }"],
             "corrupt" => &["0.02"],
-            "slot" => &["{ min = \"1ms\", max = \"5ms\", packets = 20 }"],
+            "slot" => &[
+                "{ min = \"1ms\", max = \"5ms\", packets = 20 }",
+                "{ delay = \"3ms\", jitter = \"1ms\", distribution = \"normal\", bytes = \"20kB\" }",
+            ],
             "remark" => &["{ ecn = \"bleach\" }"],
             "nat" => &["\"30s\""],
             "black_hole" => &["\"1400B\""],

@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -50,11 +50,14 @@ def read_input(path: str | PathLike[str], most: int = LARGEST_INPUT) -> bytes:
 
 def package_stamp() -> str:
     """Returns a digest of names, sizes and times of the files of the package: another one after an update or an edit."""
-    place = Path(__file__).parents[1]
     found = hashlib.sha256()
-    for path in sorted(p for p in place.rglob("*") if "__pycache__" not in p.parts and p.is_file()):
-        about = path.stat()
-        found.update(f"{path} {about.st_size} {about.st_mtime_ns}\n".encode())
+    for folder, inside, names in os.walk(Path(__file__).parents[1]):
+        inside[:] = sorted(name for name in inside if name != "__pycache__")
+        for name in sorted(names):
+            path = Path(folder, name)
+            with suppress(FileNotFoundError):
+                about = path.stat()
+                found.update(f"{path} {about.st_size} {about.st_mtime_ns}\n".encode())
     return found.hexdigest()
 
 
