@@ -33,7 +33,7 @@ fn the_rate_is_that_of_steps() {
     let rows = [(0, 7_654_321), (13 * MS, 999), (40 * MS, 123_456_789), (41 * MS, 10_000_000)];
     let list: Vec<u64> = [1].into_iter().chain(rows.iter().flat_map(|&(t, r)| [t, r])).collect();
     let r = ProfileRate::new(profile(&list), Value::Rate, false);
-    let then = rows[1..].iter().map(|&(t, r)| (Time::from_ps(t), Rate::from_bps(r))).collect();
+    let then = rows[1..].iter().map(|&(t, r)| (Time::from_ps(t), Rate::from_bps(r)));
     let mut steps = crate::schedule::Schedule::Steps(Steps::new(Rate::from_bps(rows[0].1), then));
     for start in (0..50 * MS).step_by(777_777_777) {
         let start = Time::from_ps(start);

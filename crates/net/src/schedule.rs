@@ -13,6 +13,7 @@
 //! Departures are carried out late (see `Path::settle`): a schedule computes the end of a transmission from its start, and starts never go back.
 
 use crate::profile::ProfileRate;
+use fairlane_engine::steps::{log_step, step};
 use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ const PS_PER_MS: u64 = PS_PER_SEC / 1000;
 const NEVER: u64 = u64::MAX / 2;
 
 /// Schedule of a link's rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
     /// A trace of delivery opportunities.
     Opportunities(Opportunities),
@@ -154,24 +155,51 @@ impl Opportunities {
 }
 
 /// Rate that changes at given times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     first: Rate,
     /// Changes in the order of time.
-    then: Arc<[(Time, Rate)]>,
+    then: Arc<Vec<Step>>,
     /// Start and work of a transmission that never ends at the present rate.
     stuck: Option<(Time, u128)>,
 }
 
+/// A change of the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    at: Time,
+    rate: Rate,
+    /// Bits that the link can carry from time zero to this change.
+    before: f64,
+}
+
 impl Steps {
     /// Creates a rate of `first` with these changes.
-    pub fn new(first: Rate, then: Arc<[(Time, Rate)]>) -> Self {
-        Self { first, then, stuck: None }
+    pub fn new(first: Rate, then: impl IntoIterator<Item = (Time, Rate)>) -> Self {
+        let mut steps = Self { first, then: Arc::default(), stuck: None };
+        let then: Vec<Step> = then.into_iter().map(|(at, rate)| Step { at, rate, before: 0.0 }).collect();
+        steps.then = Arc::new(then);
+        steps.sum_from(0);
+        steps
+    }
+
+    /// Sums the bits before change `i` and all later ones.
+    fn sum_from(&mut self, i: usize) {
+        for k in i..self.then.len() {
+            let before = self.to(k, self.then[k].at);
+            Arc::make_mut(&mut self.then)[k].before = before;
+        }
+    }
+
+    /// Bits that the link can carry from time zero to `t`, which follows `k` changes.
+    fn to(&self, k: usize, t: Time) -> f64 {
+        let (from, bits) = k.checked_sub(1).map_or((Time::ZERO, 0.0), |k| (self.then[k].at, self.then[k].before));
+        bits + self.before(k).as_bps() as f64 * t.since(from).as_secs_f64()
     }
 
     /// Rate before change `i`.
     fn before(&self, i: usize) -> Rate {
-        i.checked_sub(1).and_then(|k| self.then.get(k)).map_or(self.first, |s| s.1)
+        i.checked_sub(1).and_then(|k| self.then.get(k)).map_or(self.first, |s| s.rate)
     }
 
     /// Returns the end of a transmission; a change of the rate holds for its remaining bits.
@@ -184,12 +212,12 @@ impl Steps {
     fn done(&mut self, start: Time, mut work: u128) -> Time {
         let all = work;
         let mut now = start;
-        let mut i = self.then.partition_point(|s| s.0 <= start);
+        let mut i = self.then.partition_point(|s| s.at <= start);
         self.stuck = None;
         loop {
             let rate = u128::from(self.before(i).as_bps());
             match self.then.get(i) {
-                Some(&(until, _)) if work > u128::from(until.since(now).as_ps()) * rate => {
+                Some(&Step { at: until, .. }) if work > u128::from(until.since(now).as_ps()) * rate => {
                     work -= u128::from(until.since(now).as_ps()) * rate;
                     (now, i) = (until, i + 1);
                 }
@@ -213,11 +241,15 @@ impl Steps {
 
     /// Work that is possible between two times.
     fn carries(&self, from: Time, to: Time) -> u128 {
-        let first = self.then.partition_point(|s| s.0 <= from);
-        let ends = self.then[first..].iter().map(|s| s.0).chain([Time::MAX]);
+        let first = self.then.partition_point(|s| s.at <= from);
+        let ends = self.then[first..].iter().map(|s| s.at).chain([Time::MAX]);
         let (mut from, mut work) = (from, 0);
         for (i, until) in (first..).zip(ends) {
+            step(1);
             work += u128::from(self.before(i).as_bps()) * u128::from(until.min(to).since(from).as_ps());
+            if until >= to {
+                break;
+            }
             from = until.max(from);
         }
         work
@@ -226,28 +258,22 @@ impl Steps {
     /// Changes the rate from `now` on, until the next step. Returns the new end of a transmission that ended at `end`.
     pub(crate) fn change(&mut self, now: Time, rate: Rate, end: Time) -> Time {
         let work = (end > now).then(|| self.work(now, end));
-        let at = self.then.partition_point(|s| s.0 <= now);
-        let mut then = self.then.to_vec();
-        then.insert(at, (now, rate));
-        self.then = then.into();
+        let at = self.then.partition_point(|s| s.at <= now);
+        step(1 + self.then.len() - at);
+        Arc::make_mut(&mut self.then).insert(at, Step { at: now, rate, before: 0.0 });
+        self.sum_from(at);
         work.map_or(end, |work| self.done(now, work))
     }
 
     /// Rate at a time.
     pub(crate) fn rate_at(&self, now: Time) -> Rate {
-        self.before(self.then.partition_point(|s| s.0 <= now))
+        self.before(self.then.partition_point(|s| s.at <= now))
     }
 
     /// Bits that the link can carry from time zero to `t`.
     fn area(&self, t: Time) -> f64 {
-        let ends = self.then.iter().map(|s| s.0).chain([Time::MAX]);
-        let mut from = Time::ZERO;
-        let mut bits = 0.0;
-        for (i, until) in ends.enumerate() {
-            bits += self.before(i).as_bps() as f64 * until.min(t).since(from).as_secs_f64();
-            from = until;
-        }
-        bits
+        log_step(self.then.len());
+        self.to(self.then.partition_point(|s| s.at <= t), t)
     }
 }
 

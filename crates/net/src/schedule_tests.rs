@@ -64,7 +64,7 @@ fn capacity_counts_opportunities() {
 /// 8 Mbit/s carry 1000 bytes per millisecond. From 2 ms on 2 Mbit/s: a packet of 2500 bytes sent at 1 ms has 1000 through by then, the rest takes 6 ms.
 #[test]
 fn a_step_in_the_middle_of_a_packet() {
-    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_mbps(2)), (ms(20), Rate::from_mbps(8))].into());
+    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_mbps(2)), (ms(20), Rate::from_mbps(8))]);
     assert_eq!(s.end(ms(0), 1000), ms(1));
     assert_eq!(s.end(ms(1), 1000), ms(2));
     assert_eq!(s.end(ms(1), 2500), ms(8));
@@ -78,16 +78,32 @@ fn a_step_in_the_middle_of_a_packet() {
 
 #[test]
 fn an_outage_holds_packets_and_a_last_rate_of_zero_for_ever() {
-    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0)), (ms(9), Rate::from_mbps(8))].into());
+    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0)), (ms(9), Rate::from_mbps(8))]);
     assert_eq!(s.end(ms(3), 1000), ms(10));
     assert_eq!(s.end(ms(1), 2000), ms(10));
-    let mut end = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0))].into());
+    let mut end = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0))]);
     assert_eq!(end.end(ms(1), 1000), ms(2));
     assert_eq!(end.end(ms(3), 1).as_ps(), NEVER);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(256)))]
+    /// Changes made one by one, in any order, are those of a schedule, and carry the integral of the rate.
+    #[test]
+    fn changes_make_a_schedule(changes in prop::collection::vec((1_u64..1000, 0_u64..40), 0..20), from in 0_u64..1000, len in 0_u64..500) {
+        let then: Vec<(Time, Rate)> = changes.iter().map(|&(t, r)| (ms(t), Rate::from_mbps(r))).collect();
+        let mut made = Steps::new(Rate::from_mbps(5), []);
+        then.iter().for_each(|&(t, rate)| _ = made.change(t, rate, Time::ZERO));
+        let mut sorted = then.clone();
+        sorted.sort_by_key(|s| s.0);
+        prop_assert_eq!(&made, &Steps::new(Rate::from_mbps(5), sorted.iter().copied()));
+        // Rates hold for whole milliseconds.
+        let rate = |t: u64| sorted.iter().rev().find(|s| s.0 <= ms(t)).map_or(5e6, |s| s.1.as_bps() as f64);
+        let sum: f64 = (from..from + len).map(|t| rate(t) * 1e-3).sum();
+        let carried = Schedule::Steps(made).capacity(ms(from), ms(from + len));
+        prop_assert!((carried - sum).abs() < 1e-3, "{} {}", carried, sum);
+    }
+
     /// A link that is never idle carries 1500 bytes for each opportunity, whatever the sizes of the packets.
     #[test]
     fn a_busy_link_loses_nothing(gaps in prop::collection::vec(0_u64..40, 1..30), sizes in prop::collection::vec(1_u32..4000, 1..200)) {
@@ -114,7 +130,7 @@ proptest! {
         let mut at: Vec<u64> = cuts;
         at.sort_unstable();
         let rate = Rate::from_bps(bps);
-        let mut s = Steps::new(rate, at.iter().map(|&t| (Time::from_ps(t), rate)).collect());
+        let mut s = Steps::new(rate, at.iter().map(|&t| (Time::from_ps(t), rate)));
         prop_assert_eq!(s.end(Time::from_ps(77), len), Time::from_ps(77) + rate.tx_time(u64::from(len)));
     }
 }

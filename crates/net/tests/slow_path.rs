@@ -22,7 +22,7 @@ fn schedules() -> impl Strategy<Value = Option<Schedule>> {
     });
     let steps = prop::collection::vec((0_u64..700, 0_u64..30), 1..8).prop_map(|mut s| {
         s.sort_unstable();
-        let steps = s.into_iter().map(|(ms, mbps)| (Time::ZERO + Dur::from_ms(ms), Rate::from_mbps(mbps))).collect();
+        let steps = s.into_iter().map(|(ms, mbps)| (Time::ZERO + Dur::from_ms(ms), Rate::from_mbps(mbps)));
         Some(Schedule::Steps(Steps::new(Rate::from_mbps(5), steps)))
     });
     prop_oneof![Just(None), trace, steps]

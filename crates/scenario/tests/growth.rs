@@ -79,7 +79,9 @@ fn queues_do_not_grow_with_flows_or_packets() {
 /// A queue with a class for each of `n` flows; where classes form a tree, they borrow from one root.
 fn classes(name: &str, n: usize) -> Value {
     let class = |i: usize| match name {
-        "htb" => json!({ "name": format!("c{i}"), "parent": "root", "rate": "10kbit/s", "ceil": "10Gbit/s", "match": format!("flow:f{i}") }),
+        "htb" => {
+            json!({ "name": format!("c{i}"), "parent": "root", "rate": "10kbit/s", "ceil": "10Gbit/s", "match": format!("flow:f{i}") })
+        }
         "hfsc" => json!({ "name": format!("c{i}"), "parent": "root", "ls": { "m2": "1Mbit/s" }, "rt": { "m2": "10kbit/s" },
                           "ul": { "m2": "10Gbit/s" }, "match": format!("flow:f{i}") }),
         _ => json!({ "match": format!("flow:f{i}") }),
@@ -126,12 +128,12 @@ fn filters_of_acknowledgments_do_not_grow_with_flows() {
     }
 }
 
-/// Steps of `Simulation::set` in a network of `n` links with `n` flows.
+/// Steps of `Simulation::set` in a network of `n` links.
 fn change_of_a_link(n: usize) -> f64 {
     let links: String = (0..n)
         .map(|i| format!("[links.l{i}]\nfrom = \"n{i}\"\nto = \"n{}\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = \"red\"\n", i + 1))
         .collect();
-    let text = format!("duration = \"9s\"\n{links}[flows.f]\nfrom = \"n0\"\nto = \"n1\"\ncount = {n}\nudp = {{}}\nsource = \"cbr\"\n");
+    let text = format!("duration = \"9s\"\n{links}[flows.f]\nfrom = \"n0\"\nto = \"n{n}\"\nudp = {{}}\nsource = \"cbr\"\n");
     let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
     let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
     let mut set = |value: &str| run.set(&[("links.l7.rate".to_owned(), value.to_owned())], Waiting::Move).unwrap();
@@ -144,6 +146,30 @@ fn change_of_a_link(n: usize) -> f64 {
     let cost = (steps() - before) as f64 / 10.0;
     assert!(cost > 1.0);
     cost
+}
+
+/// Steps of a change after `n` others, and of a short call of `Simulation::advance` with it.
+fn change_after(n: usize, path: &str, values: [&str; 2]) -> f64 {
+    let text = "duration = \"60s\"\nsample = \"1ms\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\n\
+                queue = \"red\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nsource.cbr.rate = \"12Mbit/s\"\n";
+    let scenario = resolve(text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    let mut change = |k: usize| {
+        run.set(&[(path.to_owned(), values[k % 2].to_owned())], Waiting::Move).unwrap();
+        while !run.advance(Time::ZERO + Dur::from_ms(k as u64)).unwrap() {}
+    };
+    (1..=n).for_each(&mut change);
+    let before = steps();
+    (n + 1..=n + 20).for_each(&mut change);
+    (steps() - before) as f64 / 20.0
+}
+
+#[test]
+fn changes_do_not_grow_with_earlier_ones() {
+    for (key, values) in [("rate", ["8Mbit/s", "7Mbit/s"]), ("delay", ["2ms", "3ms"]), ("loss", ["0.1", "0.2"]), ("queue", ["pie", "red"])]
+    {
+        assert_costs_logarithmic(key, 100, |n| change_after(n, &format!("links.line.{key}"), values));
+    }
 }
 
 #[test]

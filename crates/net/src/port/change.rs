@@ -47,7 +47,7 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) -> Option<(Time, Time)> {
         let first = self.rate();
         let before = self.busy_until;
-        let schedule = self.more().schedule.get_or_insert_with(|| Schedule::Steps(Steps::new(first, [].into())));
+        let schedule = self.more().schedule.get_or_insert_with(|| Schedule::Steps(Steps::new(first, [])));
         let Schedule::Steps(steps) = schedule else { return None };
         self.busy_until = steps.change(now, rate, before);
         self.pace = Pace::uneven(first);

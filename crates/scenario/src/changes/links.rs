@@ -15,6 +15,7 @@ use crate::semantics::{findings, wires};
 use crate::source::{Entry, Names, Node, Table, Value, overlay};
 use crate::spec::{Direction, LinkSpec, Wire};
 use fairlane_engine::EventQueue;
+use fairlane_engine::steps::step;
 use fairlane_net::{BuildContext, Distribution, Observer, PortId, Qdisc, Stuck, Waiting, World};
 use fairlane_queue::Discipline;
 use fairlane_units::Dur;
@@ -45,6 +46,7 @@ impl Index {
         if let Some(&first) = self.0.get(name) {
             return Some(first);
         }
+        step(links.len());
         let first = links.iter().position(|l| l.name == name)?;
         self.0.insert(name.to_owned(), first);
         Some(first)
@@ -122,6 +124,7 @@ fn present(own: &mut Node, new: &Node, spec: &LinkSpec) -> Option<()> {
 
 /// Writes the present value of a key.
 fn under(own: &mut Node, key: &str, new: &Node, direction: Option<&Direction>) -> Option<()> {
+    step(1);
     // Null stands for a value of the topology, or for the automatic one.
     if !OPEN.contains(&key) || has_null(new) {
         return None;
@@ -184,18 +187,34 @@ fn completed(state: &Resolved, name: String, spec: &LinkSpec, values: LinkSpec, 
     if rated && state.scenario.flows.values().any(|f| f.load.is_some()) {
         return None;
     }
-    take(&mut pipe.forward, values.forward);
-    if let Some(back) = values.reverse {
-        take(pipe.reverse.get_or_insert_default(), back);
-    }
-    let queues = [Some(&pipe.forward), pipe.reverse.as_ref()];
-    if queues.into_iter().flatten().filter_map(|d| d.queue.as_ref()).any(|q| !q.reads()) {
-        return None;
-    }
-    let pipe = pipe.filled();
-    let [there, back] = wires(&pipe)?;
     let duplex = spec.duplex.unwrap_or(true);
     let first = index.find(&name, state.link_directions())?;
+    let queued = values.forward.queue.is_some() || values.reverse.as_ref().is_some_and(|r| r.queue.is_some());
+    let [there, back] = if !queued && (values.reverse.is_none() || duplex && pipe.reverse.is_some()) {
+        // Both directions are complete: the values alone change.
+        let wires = state.link_directions()[first..].iter().map(|l| &l.wire);
+        let there = with_values(wires.clone().next()?, &values.forward);
+        let back = match (&pipe.reverse, values.reverse.as_ref()) {
+            (Some(_), Some(values)) => with_values(wires.clone().nth(1)?, values),
+            (Some(_), None) if duplex => wires.clone().nth(1)?.clone(),
+            _ => there.clone(),
+        };
+        take(&mut pipe.forward, values.forward);
+        pipe.reverse.as_mut().zip(values.reverse).into_iter().for_each(|(own, new)| take(own, new));
+        [there, back]
+    } else {
+        take(&mut pipe.forward, values.forward);
+        if let Some(back) = values.reverse {
+            take(pipe.reverse.get_or_insert_default(), back);
+        }
+        let queues = [Some(&pipe.forward), pipe.reverse.as_ref()];
+        if queues.into_iter().flatten().filter_map(|d| d.queue.as_ref()).any(|q| !q.reads()) {
+            return None;
+        }
+        pipe = pipe.filled();
+        wires(&pipe)?
+    };
+    step(state.flow_members().len());
     let infos = flow_infos(state.flow_members());
     let mut both = vec![there];
     if duplex {
@@ -208,6 +227,16 @@ fn completed(state: &Resolved, name: String, spec: &LinkSpec, values: LinkSpec, 
     }
     let spec = LinkSpec::new(spec.from.as_deref()?, spec.to.as_deref()?, duplex, pipe);
     Some(Changed { name, first, spec, wires: both })
+}
+
+/// A direction with other values, the queue excepted.
+fn with_values(old: &Arc<Wire>, new: &Direction) -> Arc<Wire> {
+    let mut wire = Wire::clone(old);
+    wire.rate = new.rate.unwrap_or(wire.rate);
+    wire.delay = new.delay.unwrap_or(wire.delay);
+    wire.impairments.loss = new.impairments.loss.clone().or(wire.impairments.loss);
+    wire.impairments.duplicate = new.impairments.duplicate.or(wire.impairments.duplicate);
+    Arc::new(wire)
 }
 
 /// Takes the values that are there.

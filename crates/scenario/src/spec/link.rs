@@ -90,7 +90,7 @@ impl Wire {
             None if self.follows_rates() => self.impairments.profile.as_ref()?.schedule(),
             None if self.rates.is_empty() => None,
             None => {
-                let steps = self.rates.iter().map(|s| (Time::ZERO + s.at, s.rate)).collect();
+                let steps = self.rates.iter().map(|s| (Time::ZERO + s.at, s.rate));
                 Some(Schedule::Steps(Steps::new(self.rate, steps)))
             }
         }
