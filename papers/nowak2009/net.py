@@ -18,7 +18,7 @@ REFERENCE = ("1.5", "RED, 5 to 15", "ns-2's gaps")
 RATES = ("0.1", "1", "10", "100")
 """Bottleneck rates that the text lists, Mbit/s."""
 QUICK_RATES = RATES[:3]
-"""Those of a quick look: 100 Mbit/s takes most of the time of all runs, and no claim reads it."""
+"""Rates of a quick look: 100 Mbit/s takes most of the time of all runs, and no claim reads it."""
 ALONE = (
     ("1.5", "DropTail, 50"), ("1.5", "DropTail, 25"), ("1.5", "DropTail, unbounded"), ("1", "DropTail, 50"),
     *((rate, f"RED, {low} to {high}") for rate in ("1.5", "1") for low, high in ((5, 15), (5, 50), (15, 25))),
