@@ -1,10 +1,15 @@
-"""Verdicts of report cards that are known from the literature, in quick and in whole cards."""
+"""Verdicts of report cards that are known from the literature, in quick and in whole cards, and the pages of all cards."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 
+from conftest import ROOT
 from fairlane.cards import answer_questions, questions, subjects
+from fairlane.cards.subject import registered
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +75,21 @@ def test_responsiveness_suffers_from_a_full_buffer(known):
     fair, bloated = (known("queue", q, "responsiveness") for q in ("fq_codel", "droptail"))
     for short, long in zip(fair, bloated, strict=True):
         assert mean(long["responsiveness"]) < 500 < mean(short["responsiveness"]) < 1500
+
+
+# --- the pages of the documentation ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["queue", "cc"])
+def test_everything_in_the_registry_has_a_page_with_all_quick_questions(kind):
+    """`fairlane card all KIND --quick` makes the pages of docs/background/report-cards and the tables of report-cards.md."""
+    table = (ROOT / "docs" / "background" / "report-cards.md").read_text("utf-8")
+    asked = {q.key for q in questions(kind, quick=True) if not q.left_out}
+    for name in registered(kind):
+        page = (ROOT / "docs" / "background" / "report-cards" / f"{kind}-{name}.md").read_text("utf-8")
+        verdicts = dict(re.findall(r"^\| `([\w-]+)` \| [^|]+ \| (pass|concern|fail|n/a) \|", page, re.M))
+        assert asked <= set(verdicts), (name, asked - set(verdicts))
+        counts = Counter(verdicts.values())
+        row = re.search(rf"^\| \[`{name}`\]\(report-cards/{kind}-{name}\.md\) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", table, re.M)
+        assert row is not None, name
+        assert [int(x) for x in row.groups()] == [counts[w] for w in ("pass", "concern", "fail", "n/a")], name

@@ -12,6 +12,7 @@ from ..study.executors import WorkerPool, choose
 from .card import Card, CardProgress, answer_questions
 from .folders import questions
 from .judge import WORDS
+from .markdown import markdown
 from .subject import Subject, registered, subjects
 from .terminal import SHORT
 
@@ -26,11 +27,16 @@ class Overview:
     kind: str
     cards: tuple[Card, ...]
 
-    def markdown(self, pages: str = "") -> str:
+    @property
+    def errors(self) -> list[str]:
+        """Why runs failed."""
+        return [e for c in self.cards for e in c.errors]
+
+    def markdown(self, pages: str = "", ending: str = "html") -> str:
         """Returns one table: a row for each subject, its verdicts, and what failed. `pages`: folder of the pages, to link them."""
         out = [f"| {self.kind} | {' | '.join(SHORT[w] for w in WORDS)} | fails | concerns |", "|---|" + "---:|" * len(WORDS) + "---|---|"]
         for c in self.cards:
-            name = f"[{c.subject.label}]({pages}{c.subject.folder}.html)" if pages else f"`{c.subject.label}`"
+            name = f"[{c.subject.label}]({pages}{c.subject.folder}.{ending})" if pages else f"`{c.subject.label}`"
             keys = [", ".join(a.key for a in c.answers if a.verdict == w) for w in ("fail", "concern")]
             out.append(f"| {name} | {' | '.join(str(c.count(w)) for w in WORDS)} | {' | '.join(keys)} |")
         return "\n".join(out) + "\n"
@@ -51,7 +57,7 @@ def answer_all(
     pool: WorkerPool | None = None,
     progress: Callable[[int, int, str], CardProgress | None] | None = None,
 ) -> Overview:
-    """Makes the cards of subjects in a folder: the runs of each, its page, and `cards.md`. Finished runs are not repeated."""
+    """Makes the cards of subjects in a folder: the runs of each, its pages, and `KIND.md`. Finished runs are not repeated."""
     place, workers = Path(folder), pool or choose()
     asked = questions(kind, quick=quick)
     cards = []
@@ -59,6 +65,7 @@ def answer_all(
         told = None if progress is None else progress(i, len(of), subject.label)
         card = answer_questions(subject, asked, place / subject.folder, quick=quick, pool=workers, progress=told)
         save_bytes(place / f"{subject.folder}.html", card.page().encode())
+        save_bytes(place / f"{subject.folder}.md", markdown(card).encode())
         cards.append(card)
     overview = Overview(kind, tuple(cards))
     save_bytes(place / f"{kind}.md", overview.markdown("./").encode())

@@ -137,18 +137,21 @@ def list_(kind: str, requirements: bool, as_json: bool) -> None:
 @click.option("--of", "names", metavar="LIST", default="", help="Names to make cards of (default: the whole registry).")
 @click.option("--quick", is_flag=True, help="Quick cards.")
 @click.option("-o", "--out", metavar="DIR", default="results/cards", show_default=True, help="Folder of runs and pages; resumes in it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document of all cards.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @worker_options
 @verbose_option
-def all_(kind: str, names: str, quick: bool, out: str, quiet: bool, **workers: Any) -> None:
-    """Make the cards of every queue or congestion control: a page each, and one table KIND.md.
+def all_(kind: str, names: str, quick: bool, out: str, as_json: bool, quiet: bool, **workers: Any) -> int:
+    """Make the cards of every queue or congestion control: pages in HTML and Markdown, and one table KIND.md.
 
-    A new entry of the registry is in it by itself. The same command resumes.
+    A new entry of the registry is in it by itself. The same command resumes. Exit code 0 whatever the verdicts, 1 if runs failed.
     """
     need("study")
     need_workers(workers)
+    from ..cards.document import card_document
     from ..cards.overview import answer_all, every
     from ..study.executors import choose
+    from . import FAILED
 
     of, began = every(kind, [n for n in names.split(",") if n]), time.monotonic()
     with status_line(quiet=quiet) as line:
@@ -165,8 +168,11 @@ def all_(kind: str, names: str, quick: bool, out: str, quiet: bool, **workers: A
         except KeyboardInterrupt:
             tell(f"finished runs are kept in {out}; the same command resumes")
             raise
-    if not quiet:
+    if as_json:
+        emit_json(card_document(overview.cards))
+    elif not quiet:
         emit(overview.markdown() + f"\n{Path(out) / f'{kind}.md'}")
+    return FAILED if overview.errors else 0
 
 
 def _run(
