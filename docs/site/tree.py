@@ -245,13 +245,12 @@ def stage(folder: Path, extra: list[str]) -> Tree:
     lessons = [p for p in tracked("examples/lessons") if p.endswith(".md")]
     for path in lessons:
         tree.write(tree.place(path), tree.page(path, tree.place(path)))
-    with (folder / "guides" / "lessons.md").open("a", encoding="utf-8") as guide:
-        guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in lessons], hidden=""))
-    with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
-        guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
-    corpus = [p for p in tracked("docs/background/worst-paths") if p.endswith(".md")]
-    with (folder / "background" / "worst-paths.md").open("a", encoding="utf-8") as page:
-        page.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in corpus], hidden=""))
+    below = {"guides/lessons": lessons, "guides/notebooks": books}
+    for name in ("background/worst-paths", "background/report-cards"):
+        below[name] = [p for p in tracked(f"docs/{name}") if p.endswith(".md")]
+    for name, paths in below.items():
+        with (folder / f"{name}.md").open("a", encoding="utf-8") as page:
+            page.write("\n" + toctree(["/" + posixpath.splitext(tree.place(path))[0] for path in paths], hidden=""))
     seen: set[str] = set(INDEXES)
     for index in INDEXES:
         beside = posixpath.dirname(index)
