@@ -14,7 +14,7 @@ CLASSES = ("TCP1", "TCP2", "TCP3", "TCP4", "UDP3", "UDP4")
 RATIOS = tuple(range(81, 100))
 """Numbers of TCP flows among the 100 of a source."""
 QUICK = (81, 90, 95)
-"""Ratios of a quick look: with these all claims but two come out as with all nineteen, as with four of them."""
+"""Ratios of a quick look: with these, all claims but two come out as with all nineteen."""
 MIDDLE = 90
 """The ratio of settings: with as many UDP flows as the mean of all ratios has."""
 SIZES = ("10KB", "1MB")

@@ -40,6 +40,14 @@ use std::sync::Arc;
 struct Running(World<BuiltIn, AnyEvents>);
 
 impl Running {
+    /// Returns whether observers or controls need the loop that is compiled for observers, and finds out which events these want.
+    fn observed(&self, scenario: &Resolved, probes: &mut Probes) -> bool {
+        let observed = probes.any() || !scenario.expanded.controls.is_empty();
+        if observed {
+            probes.ask(&self.0);
+        }
+        observed
+    }
     fn advance(
         &mut self,
         scenario: &Resolved,
@@ -48,9 +56,7 @@ impl Running {
         budget: u64,
         probes: &mut Probes,
     ) -> Result<bool, RunError> {
-        // Controls act only in the loop that is compiled for observers.
-        if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(&self.0);
+        if self.observed(scenario, probes) {
             timeline.advance(scenario, &mut self.0, to, budget, probes)
         } else {
             timeline.advance(scenario, &mut self.0, to, budget, &mut ())
@@ -64,8 +70,7 @@ impl Running {
         waiting: Waiting,
         probes: &mut Probes,
     ) -> Result<(), RunError> {
-        if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(&self.0);
+        if self.observed(scenario, probes) {
             timeline.change(scenario, next, waiting, &mut self.0, probes)
         } else {
             timeline.change(scenario, next, waiting, &mut self.0, &mut ())
@@ -79,8 +84,7 @@ impl Running {
         waiting: Waiting,
         probes: &mut Probes,
     ) -> Result<(), RunError> {
-        if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(&self.0);
+        if self.observed(scenario, probes) {
             timeline.change_links(scenario, changed, waiting, &mut self.0, probes)
         } else {
             timeline.change_links(scenario, changed, waiting, &mut self.0, &mut ())
@@ -95,8 +99,7 @@ impl Running {
         (rate as f64, delays.sum(), self.0.view(there).mss)
     }
     fn set_window(&mut self, scenario: &Resolved, flow: FlowId, action: Action, probes: &mut Probes) {
-        if probes.any() || !scenario.expanded.controls.is_empty() {
-            probes.ask(&self.0);
+        if self.observed(scenario, probes) {
             self.0.set_window(flow, action.window, action.rate, probes);
         } else {
             self.0.set_window(flow, action.window, action.rate, &mut ());
