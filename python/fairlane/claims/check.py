@@ -12,6 +12,7 @@ import ast
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 from typing import Any, Literal
 
@@ -96,6 +97,17 @@ def _parsed(text: str) -> ast.Expression:
         return ast.parse(text.strip(), mode="eval")
 
 
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> tuple[CodeType, CodeType, CodeType]:
+    """Verifies a check, and compiles it: plain, with what it looks up, and with its margin. A file of claims is read several times."""
+    tree = _parsed(text)
+    _verify(tree)
+    watched = ast.fix_missing_locations(_Watched().visit(_parsed(text)))
+    weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
+    plain, watching, weighing = (compile(bounded(t), "<check>", "eval") for t in (tree, watched, weighed))
+    return plain, watching, weighing
+
+
 class Check:
     """A verified check, ready to be evaluated on tables."""
 
@@ -103,14 +115,8 @@ class Check:
         if len(text) > LONGEST_CHECK:
             raise BadCheck(f"a check of {len(text)} characters; at most {LONGEST_CHECK} are allowed")
         try:
-            tree = _parsed(text)
-            _verify(tree)
             self.text = text
-            self._plain: CodeType = compile(bounded(tree), "<check>", "eval")
-            watched = ast.fix_missing_locations(_Watched().visit(_parsed(text)))
-            self._watched: CodeType = compile(bounded(watched), "<check>", "eval")
-            weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
-            self._weighed: CodeType = compile(bounded(weighed), "<check>", "eval")
+            self._plain, self._watched, self._weighed = _compiled(text)
         except SyntaxError as e:
             raise BadCheck(f"the check is not an expression: {e.msg}") from None
         except ValueError as e:  # half a character, a number of thousands of digits

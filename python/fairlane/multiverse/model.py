@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from ..base.literals import SI, kind, quantity, si, written
@@ -77,13 +78,13 @@ class Span:
         if self.whole and any(e != int(e) for e in (self._end(self.low), self._end(self.high))):
             raise OpenError(f"no parts of {'a packet' if unit == 'p' else 'a byte'}: {text_of(self.low)} to {text_of(self.high)}")
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """The unit in which values are written: that of the low end."""
         found = quantity(self.low)
         return found[1] if found else ""
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """True if all values are whole numbers: packets, bytes, and counts."""
         return self.unit in ("p", "B") or (not self.unit and all(isinstance(x, int) for x in (self.low, self.high)))
@@ -93,19 +94,24 @@ class Span:
         x = si(value)
         return math.nan if x is None else round(x / SI[self.unit], 12)
 
-    @property
+    @cached_property
+    def _ends(self) -> tuple[float, float, float | None]:
+        """Low end, high end and step in the unit of the span."""
+        return self._end(self.low), self._end(self.high), None if self.step is None else self._end(self.step)
+
+    @cached_property
     def count(self) -> int | None:
         """How many values there are; None if they are dense."""
-        low, high = self._end(self.low), self._end(self.high)
-        if self.step is not None:
-            return int((high - low) / self._end(self.step) + 1e-9) + 1
+        low, high, step = self._ends
+        if step is not None:
+            return int((high - low) / step + 1e-9) + 1
         return int(high - low) + 1 if self.whole else None
 
     def at(self, u: float) -> Value:
         """The value at a place from 0 to 1."""
-        low, high = self._end(self.low), self._end(self.high)
-        if self.step is not None and (n := self.count) is not None:
-            x = low + min(n - 1, int(u * n)) * self._end(self.step)
+        low, high, step = self._ends
+        if step is not None and (n := self.count) is not None:
+            x = low + min(n - 1, int(u * n)) * step
             whole = self.whole and x == int(x)
             return self._written(x, whole)
         if self.whole:  # each whole number has a stretch of its own, the ends as long a one as the others
@@ -114,7 +120,7 @@ class Span:
                 low, high = max(low, 0.5), high
         x = low * (high / low) ** u if self.scale == "log" else low + (high - low) * u
         if self.whole:
-            x = min(max(math.floor(x + 0.5), self._end(self.low)), self._end(self.high))
+            x = min(max(math.floor(x + 0.5), self._ends[0]), self._ends[1])
         return self._written(x, self.whole)
 
     def _written(self, x: float, whole: bool) -> Value:
@@ -123,9 +129,9 @@ class Span:
 
     def place(self, value: Value) -> float:
         """Where a value lies, from 0 to 1: the inverse of `at`."""
-        low, high, x = self._end(self.low), self._end(self.high), self._end(value)
-        if self.step is not None and (n := self.count) is not None:
-            return (round((x - low) / self._end(self.step)) + 0.5) / n
+        (low, high, step), x = self._ends, self._end(value)
+        if step is not None and (n := self.count) is not None:
+            return (round((x - low) / step) + 0.5) / n
         if self.whole:
             low, high = low - 0.5, high + 0.5
             if self.scale == "log":
@@ -138,7 +144,8 @@ class Span:
         found = quantity(value)
         if found is None or kind(found[1]) != kind(self.unit):
             return False
-        return self._end(self.low) <= self._end(value) <= self._end(self.high)
+        low, high, _ = self._ends
+        return low <= self._end(value) <= high
 
     def read(self, text: str) -> Value:
         """A value from a table."""
