@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 
-from fairlane.papers import Alternative, Change, Combination, Open, Paper, Tree, Value, all_of, factors_of, quantity, queue_of
+from fairlane.papers import Alternative, Change, Combination, Open, Paper, Tree, Value, all_of, copy_tree, factors_of, quantity, queue_of
 
 from .opens import CLASSIC, DECLARED, OPENS, WIDE, change_to, window_change
 
@@ -120,7 +119,7 @@ class Scenarios(Paper):
         self, base: Tree, seed_of: Change | None = None, sample: str | None = None, kind: type[Combination] = Combination, **factors: object
     ) -> Combination:
         def tree(seed: int) -> Tree:
-            t = copy.deepcopy(base)
+            t = copy_tree(base)
             t["seed"] = seed
             if sample is not None:
                 t["sample"] = sample
@@ -156,7 +155,7 @@ class Scenarios(Paper):
             combinations.append(self._combination(base, at_work, "1ms", set="events", case=case))
         window = self.scenario("window.toml")
         for name in ("Reno", "Vegas"):
-            base = copy.deepcopy(window)
+            base = copy_tree(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
             combinations.append(self._combination(base, window_change(values), STEP, Drawn, set="window", tcp=name))
         return [*combinations, self._alone(*REFERENCE)]
@@ -199,7 +198,7 @@ class Scenarios(Paper):
         """The network as the search saw it, with transfers that do not end soon; or a held-out scenario."""
         t = self._case(case if case in CASES else "C1")
         if case not in CASES:
-            bottleneck(t)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
+            bottleneck(t)["queue"] = copy_tree(self.scenario("chosen.toml")["queue"])
         t["flows"]["tcp"] = self.scenario("network.toml")["flows"]["tcp"]
         return merged(t, scenario or {})
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fairlane import Network
-from fairlane.papers import Combination, RunTables, Tree, Value, quantity
+from fairlane.papers import Combination, RunTables, Tree, Value, copy_tree, quantity
 
 from . import net
 from .opens import LINK
@@ -105,17 +104,17 @@ def quick() -> list[Combination]:
 
 def tree_of(base: Tree, wired: Tree, c: Combination, seed: int) -> Tree:
     """Returns a scenario: stations and channel of `base`, TCP and router queue of the wired network with the same factors."""
-    t = copy.deepcopy(base)
+    t = copy_tree(base)
     n, load = int(c["network"]), int(c["load"])
     t["name"] = f"{n} nodes on the air, {load} % load, {c['aqm']} with {c['queue']} packets"
     t["seed"] = seed
     channel = t["wireless"]["air"]
     channel["scatter"]["count"] = n
-    t["flows"]["ftp"].update(count=n, active=load / 100, tcp=copy.deepcopy(wired["flows"]["ftp"]["tcp"]))
+    t["flows"]["ftp"].update(count=n, active=load / 100, tcp=copy_tree(wired["flows"]["ftp"]["tcp"]))
     if is_choice(c):
         _OF[c["traffic"].removeprefix(f"{AIR}: ")].change(t)
     rate = quantity(channel["rate"])
-    channel["queue"] = copy.deepcopy(wired["links"]["bottleneck"]["queue"])
+    channel["queue"] = copy_tree(wired["links"]["bottleneck"]["queue"])
     contract = channel["queue"]["srtcm"]
     contract["cir"] = f"{round(quantity(contract['cir']) * rate / LINK)}bit/s"
     (parameters,) = contract["queue"]["rr"]["queue"].values()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 
-from fairlane.papers import Combination, Tree, Value, factors_of
+from fairlane.papers import Combination, Tree, Value, copy_tree, factors_of
 
 from .opens import EVERY, InSetting, changed
 
@@ -63,17 +62,17 @@ def quick() -> list[Combination]:
 
 def tree_of(base: Tree, blocks: Tree, c: Combination, seed: int, values: Mapping[str, Value]) -> Tree:
     """The scenario of a combination in a setting: the base network with the combination's nodes, load and queue."""
-    t = copy.deepcopy(base)
+    t = copy_tree(base)
     n, load, limit = int(c["network"]), int(c["load"]), int(c["queue"])
     t["name"] = f"{n} nodes, {load} % load, {c['aqm']} with {limit} packets, {c['traffic']}"
     t["seed"] = seed
     t["topology"]["dumbbell"]["pairs"] = n
     t["flows"]["ftp"].update(count=n, active=load / 100)
-    block = copy.deepcopy(blocks["queue"][c["aqm"]])
+    block = copy_tree(blocks["queue"][c["aqm"]])
     next(iter(block.values()))["limit"] = f"{limit}p"
     t["links"]["bottleneck"]["queue"]["srtcm"]["queue"]["rr"]["queue"] = block
     if c["traffic"] in ("smooth", "bursty"):
-        t["flows"]["ftp"]["source"] = copy.deepcopy(blocks["source"][c["traffic"]])
+        t["flows"]["ftp"]["source"] = copy_tree(blocks["source"][c["traffic"]])
     if c["traffic"] == "watched":
         t["sample"] = "100ms"
     if c["traffic"] == "counted":

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 
-from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value
+from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value, copy_tree
 
 AUTOMATIC, CLASSIC = "automatic", "5 to 15"
 """RED's thresholds: those that ns-2.34 derives from the link, or the fixed ones of the versions before it."""
@@ -93,7 +92,7 @@ def change_to(values: Mapping[str, Value]) -> Change:
 
     def change(t: Tree, combination: Combination) -> None:
         star = t["topology"]["star"]
-        star["server"]["queue"] = limited(copy.deepcopy(star["queue"]), server_limit(values, combination["traffic"]))
+        star["server"]["queue"] = limited(copy_tree(star["queue"]), server_limit(values, combination["traffic"]))
         limited(star["queue"], values["access limit"])
         for group in t["flows"].values():
             group["spread"] = values["starts"]

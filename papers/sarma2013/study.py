@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -27,6 +26,7 @@ from fairlane.papers import (
     all_of,
     charts,
     compare,
+    copy_tree,
     drawings,
     factors_key,
     factors_of,
@@ -111,15 +111,15 @@ class Sarma2013(Paper):
         blocks, base = self.scenario("combinations.toml"), self.scenario("lan.toml")
 
         def tree(seed: int) -> Tree:
-            t = copy.deepcopy(base)
+            t = copy_tree(base)
             t["name"] = f"{traffic}, {queue}, {n} clients"
             t["seed"] = seed
-            t["topology"]["star"].update(clients=n, queue=copy.deepcopy(blocks["queue"][queue]))
+            t["topology"]["star"].update(clients=n, queue=copy_tree(blocks["queue"][queue]))
             tcp = {"TCP": n, "UDP": 0, "TCP-UDP": min(n - 1, math.ceil(n * tcp_share))}[traffic]
             t["flows"] = {}
             for name, first, count in (("tcp", 0, tcp), ("udp", tcp, n - tcp)):
                 if count:
-                    block = copy.deepcopy(blocks["flow"][name])
+                    block = copy_tree(blocks["flow"][name])
                     t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
             change(t, combination)
             return t

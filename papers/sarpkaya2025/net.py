@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 
-from fairlane.papers import Tree, Value, quantity
+from fairlane.papers import Tree, Value, copy_tree, quantity
 
 from .opens import OLD
 
@@ -40,7 +39,7 @@ def alike(competitor: str, queue: str, buffer: str) -> tuple[str, str, str]:
 def queue_of_cell(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tree:
     """The queue at the bottleneck. Its limit in packets is that of the notebook: n BDP / 1500 B, plus one; bfifo counts frames."""
     limit = f"{int(float(buffer) * BDP / 1500) + 1}p"
-    found: Tree = copy.deepcopy(blocks["queue"][queue])
+    found: Tree = copy_tree(blocks["queue"][queue])
     if queue == "DualPI2":
         return found
     if queue == "FIFO":
@@ -52,9 +51,7 @@ def queue_of_cell(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tre
     (kind,) = found
     found[kind]["limit"] = limit
     if inner:
-        classes = [
-            (f"flow:{flow}", copy.deepcopy(blocks["inner"][name])) for flow, name in zip(("prague", "competitor"), inner, strict=True)
-        ]
+        classes = [(f"flow:{flow}", copy_tree(blocks["inner"][name])) for flow, name in zip(("prague", "competitor"), inner, strict=True)]
         for _, own in classes:
             own["codel"]["limit"] = limit
         found[kind]["classes"] = [{"match": match, "queue": own} for match, own in classes]
@@ -63,7 +60,7 @@ def queue_of_cell(blocks: Tree, competitor: str, queue: str, buffer: str) -> Tre
 
 def scenario(base: Tree, blocks: Tree, key: tuple[str, str, str], values: Mapping[str, Value], seed: int) -> Tree:
     """The scenario of a combination (competitor, queue, buffer) in a setting."""
-    t = copy.deepcopy(base)
+    t = copy_tree(base)
     competitor, queue, buffer = key
     t["name"] = f"Prague against {competitor}, {queue}, {buffer} BDP"
     t["seed"] = seed
@@ -76,7 +73,7 @@ def scenario(base: Tree, blocks: Tree, key: tuple[str, str, str], values: Mappin
     prague, other = (t["flows"][name] for name in ("prague", "competitor"))
     prague["tcp"]["cc"] = {"prague": {"transition": 500 if old else 4}}
     prague["tcp"]["pacing_segments"] = 2 if old else 1
-    other["tcp"] = {"preset": prague["tcp"]["preset"], **copy.deepcopy(blocks["competitor"][competitor])}
+    other["tcp"] = {"preset": prague["tcp"]["preset"], **copy_tree(blocks["competitor"][competitor])}
     for flow in (prague, other):
         flow["spread"] = values["starts"]
         flow["tcp"]["timer_slack"] = f"{2 * 1e3 * quantity(str(values['clock tick'])):g}ms"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairlane.papers import Combination, Factors, Levels, Open, Span, Tree, Value
+from fairlane.papers import Combination, Factors, Levels, Open, Span, Tree, Value, copy_tree
 
 NAMED = "in packets, named thresholds"
 """RED as the text describes it: an average in packets between a threshold and a maxthreshold."""
@@ -128,7 +127,7 @@ class Plan:
 
 def in_setting(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value], seed: int) -> Tree:
     """The scenario of a combination in a setting."""
-    t = copy.deepcopy(base)
+    t = copy_tree(base)
     part = dict(plan.factors)["part"]
     t["name"] = ", ".join(x for _, x in plan.factors)
     t["seed"] = seed
@@ -151,7 +150,7 @@ def in_setting(plan: Plan, base: Tree, blocks: Tree, values: Mapping[str, Value]
 
 def _queue(plan: Plan, part: str, blocks: Tree, values: Mapping[str, Value]) -> Tree:
     kind = plan.queue.split(" ")[0]
-    q: Tree = copy.deepcopy(blocks["queue"][kind])
+    q: Tree = copy_tree(blocks["queue"][kind])
     (name,) = q
     limit = values["queue of part 2"] if plan.cbr is None else "10p"
     if plan.threshold is not None:
@@ -174,7 +173,7 @@ def _queue(plan: Plan, part: str, blocks: Tree, values: Mapping[str, Value]) -> 
 
 
 def _flow(i: int, cc: str, plan: Plan, blocks: Tree, values: Mapping[str, Value]) -> Tree:
-    block: Tree = copy.deepcopy(blocks["flow"]["tcp"])
+    block: Tree = copy_tree(blocks["flow"]["tcp"])
     tcp = block["tcp"]
     tcp["mss"], tcp["window"] = values["TCP segment"], values["TCP window"]
     tcp["cc"] = cc.lower()
@@ -208,7 +207,7 @@ def tcp_begins(values: Mapping[str, Value]) -> float:
 
 
 def _streams(rate: str, blocks: Tree, values: Mapping[str, Value]) -> Tree:
-    block: Tree = copy.deepcopy(blocks["flow"]["cbr"])
+    block: Tree = copy_tree(blocks["flow"]["cbr"])
     block["count"] = values["CBR streams"]
     block["start"] = f"{1000 * (tcp_begins(values) + BEGINS[str(values['CBR begins'])]):g}ms"
     block["source"]["cbr"].update(rate=f"{rate}Mbit/s", size=values["CBR packet"])

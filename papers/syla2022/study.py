@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from statistics import fmean, pstdev
 
-from fairlane.papers import Built, Combination, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, factors_of, jain
+from fairlane.papers import Built, Combination, Curve, Experiment, Open, Results, Row, RunTables, Tree, Value, copy_tree, factors_of, jain
 
 from .figures import Figures
 from .opens import COUNTED, DECLARED, THIRDS, InSetting, Plan, far_flows, in_setting, number, opens, tcp_begins
@@ -137,7 +136,7 @@ class Syla2022(Figures):
                 if n > 1 or queue == "Management":  # fairlane refuses a DropTail that nothing fits
                     add({"part": "unit", "queue": queue, "limit": n}, queue, ["Sack"], cbr="3", threshold=n, seconds=UNIT_SECONDS)
         window = self.scenario("window.toml")
-        combinations.append(Combination(factors_of(part="window"), lambda seed: {**copy.deepcopy(window), "seed": seed}))
+        combinations.append(Combination(factors_of(part="window"), lambda seed: {**copy_tree(window), "seed": seed}))
         return combinations
 
     @staticmethod

@@ -116,7 +116,7 @@ class Panel(Protocol):
 
 
 def figure_of(panels: Sequence[Panel]) -> Figure:
-    """Draws panels side by side."""
+    """Draws panels side by side; texts of users are safe in SVG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -129,6 +129,7 @@ def figure_of(panels: Sequence[Panel]) -> Figure:
             rect = ((x + left) / wide, (high - h + bottom) / high, (w - left - right) / wide, (h - bottom - top) / high)
             p.draw(figure, figure.add_axes(rect))
             x += w
+        sanitize(figure)
     return figure
 
 
@@ -137,18 +138,45 @@ def svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    sanitize(figure)
     with mpl.rc_context(style()):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"})
     return buffer.getvalue()
 
 
+def side_by_side(drawings: Sequence[str]) -> str:
+    """Joins stand-alone SVGs of `svg` into one, from left to right, top edges in a line.
+
+    >>> one = '<?xml version="1.0"?>\\n<svg width="72pt" height="36pt" viewBox="0 0 72 36"><g id="a"/></svg>'
+    >>> side_by_side([one, one]).splitlines()[1]
+    '<svg xmlns="http://www.w3.org/2000/svg" width="144pt" height="36pt" viewBox="0 0 144 36" version="1.1">'
+    """
+    x = high = 0.0
+    parts = []
+    for i, text in enumerate(drawings):
+        head, rest = text[text.index("<svg") :].split(">", 1)
+        wide, tall = (float(size) for size in re.findall(r' (?:width|height)="([\d.]+)pt"', head))
+        head = re.sub(r'( width| height)="([\d.]+)pt"', r'\1="\2"', head).replace("<svg", f'<svg x="{x:g}"')
+        parts.append(f"{head}>{prefixed(rest, f'panel{i}').rstrip()}")
+        x, high = x + wide, max(high, tall)
+    first = drawings[0]
+    size = f'width="{x:g}pt" height="{high:g}pt" viewBox="0 0 {x:g} {high:g}"'
+    return "\n".join([
+        first[: first.index("<svg")].rstrip(), f'<svg xmlns="http://www.w3.org/2000/svg" {size} version="1.1">', *parts, "</svg>\n"
+    ])  # fmt: skip
+
+
 def png(figure: Figure) -> bytes:
     """Returns the figure as PNG on white."""
     buffer = io.BytesIO()
-    sanitize(figure)
     figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"})
     return buffer.getvalue()
+
+
+def prefixed(text: str, prefix: str) -> str:
+    """Returns SVG with a prefix before all ids and references to them, so that several drawings can be in one document."""
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'href="#', f'href="#{prefix}-', text)
+    return re.sub(r"url\(#", f"url(#{prefix}-", text)
 
 
 def inline(text: str, prefix: str, label: str) -> str:
@@ -157,10 +185,7 @@ def inline(text: str, prefix: str, label: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for colour, name in VARIABLES.items():
         text = text.replace(colour, f"var(--{name}, {colour})")
-    text = re.sub(r'\bid="', f'id="{prefix}-', text)
-    text = re.sub(r'href="#', f'href="#{prefix}-', text)
-    text = re.sub(r"url\(#", f"url(#{prefix}-", text)
-    head, rest = text.split(">", 1)
+    head, rest = prefixed(text, prefix).split(">", 1)
     width = re.search(r'width="([\d.]+)pt"', head)
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     if width:  # at its natural size on a wide screen, narrower with the column

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SensitivityColumn,
         Tree,
         all_of,
+        copy_tree,
         factors_of,
     )
     from .folders import keys, load, shipped
@@ -71,6 +72,7 @@ __all__ = [
     "all_of",
     "charts",
     "compare",
+    "copy_tree",
     "drawings",
     "factors_key",
     "factors_of",

@@ -152,7 +152,7 @@ def reproduce_papers(
         def within(fraction: float, label: str, key: str = paper.key, begin: float = begin, share: float = share) -> object:
             return progress(begin + share * fraction, f"{key}: {label}") if progress is not None else None
 
-        outlines.append(outline_of(run_reproduction(paper, quick=quick, out=folder / paper.key, progress=within)))
+        outlines.append(outline_of(run_reproduction(paper, quick=quick, out=folder / paper.key, progress=within, png=not quick)))
     r = Reproductions(folder, folder / "index.html", quick, outlines)
     with listed(folder) as put:
         put(r.page.name, overview.render(r).encode())

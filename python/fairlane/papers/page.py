@@ -102,14 +102,11 @@ def tied(text: str) -> str:
 
 
 def _shown(picture: Picture) -> dict[str, Any]:
-    """Charts of what has curves, and the other panels one by one, so that they stack on narrow screens; a single one of these is the whole
-    figure, which the files need, too."""
+    """Charts of what has curves, and the other panels one by one, so that they stack on narrow screens."""
     live, others = live_of(picture.panels, picture.name, picture.title)
     label = f"{picture.title}. {picture.caption}"
-    if len(picture.panels) == len(others) == 1:
-        drawn = [templates.inline_drawing(picture.svg, f"{picture.name}-0", label)]
-    else:
-        drawn = [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(others)]
+    still = [svg for p, svg in zip(picture.panels, picture.drawn, strict=True) if any(p is x for x in others)]
+    drawn = [templates.inline_drawing(svg, f"{picture.name}-{i}", label) for i, svg in enumerate(still)]
     return {"live": live, "charts": [c.name for c in live], "drawn": drawn}
 
 

@@ -142,10 +142,11 @@ def run_reproduction(
     which: Which | None = None,
     replays: Sequence[str] = (),
     why: bool = False,
+    png: bool = True,
 ) -> Reproduction:
-    """See `fairlane.papers.reproduce`. `which`: the settings that are run."""
+    """See `fairlane.papers.reproduce`. `which`: the settings that are run; `png`: whether figures are written as PNG besides SVG."""
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays, why)
+        return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays, why, png)
 
 
 def _reproduced(
@@ -158,6 +159,7 @@ def _reproduced(
     which: Which,
     replays: Sequence[str],
     why: bool,
+    png: bool,
 ) -> Reproduction:
     from fairlane import _core
 
@@ -243,7 +245,7 @@ def _reproduced(
         r.watched = watched(paper, seen_closer, chosen[0], progress)
     if progress is not None:
         progress(1.0, "writing the page")
-    _write(r, runner.kept)
+    _write(r, runner.kept, png)
     return r
 
 
@@ -304,7 +306,7 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[
     return changed, [i for i, x in after.items() if x == "no-data"]
 
 
-def _write(r: Reproduction, runs: Sequence[str]) -> None:
+def _write(r: Reproduction, runs: Sequence[str], png: bool) -> None:
     """The list of runs, tables, figures, page, and last the JSON document; each file appears whole or not at all."""
     from ..look import theme
     from . import page
@@ -316,7 +318,10 @@ def _write(r: Reproduction, runs: Sequence[str]) -> None:
                 put(f"{experiment.id}.csv", csv_of_rows(b.rows))
             for p in b.pictures:
                 put(f"figures/{p.name}.svg", p.svg.encode())
-                put(f"figures/{p.name}.png", theme.png(p.figure))
+                if png:
+                    put(f"figures/{p.name}.png", theme.png(p.figure))
+                else:  # that of an earlier run would show other values than the SVG
+                    (r.folder / f"figures/{p.name}.png").unlink(missing_ok=True)
         own = {e.id for e in r.paper.experiments()}
         for name, rows in r.tables.items():
             if name not in own and not r.partial:

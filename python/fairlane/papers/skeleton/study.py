@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 
 from fairlane.papers import (
@@ -21,6 +20,7 @@ from fairlane.papers import (
     Tree,
     charts,
     compare,
+    copy_tree,
     drawings,
     factors_of,
 )
@@ -54,9 +54,9 @@ class Study(Paper):
 
         def tree(seed: int) -> Tree:
             """The scenario of one replication, as the tree of its TOML file."""
-            t = copy.deepcopy(base)
+            t = copy_tree(base)
             t["name"], t["seed"] = f"{senders} senders, {queue}", seed
-            t["topology"]["dumbbell"]["bottleneck"]["queue"] = copy.deepcopy(QUEUES[queue])
+            t["topology"]["dumbbell"]["bottleneck"]["queue"] = copy_tree(QUEUES[queue])
             t["flows"]["tcp"]["count"] = senders
             if change is not None:
                 change(t, combination)
