@@ -80,6 +80,44 @@ def test_several_changes_and_those_of_the_file_come_in_their_order():
     assert again.run(seed=1).fingerprints == whole.fingerprints
 
 
+def test_changes_of_one_instant_come_one_after_the_other():
+    """What a change causes at its instant happens before the next change, in a file as by hand."""
+
+    def net(at=()) -> fl.Network:
+        return network(at=at).flow("more", "a", "c", count=1, room=3, tcp={})
+
+    file = [("5s", {"flows.more.count": 3}), ("5s", {"links.in.rate": "1Mbit/s"}), ("5s", {"links.in.queue": "ared"})]
+    whole = net(file).run(seed=1)
+    for pause in (False, True):
+        sim = net().start(seed=1)
+        sim.advance("5s")
+        for time, change in file:
+            sim.set(change)
+            if pause:
+                sim.advance(to=time)
+        sim.advance()
+        assert sim.fingerprint == whole.fingerprints[0]
+    # Both together are another run: the new flows begin at the new rate.
+    together = {**file[0][1], **file[1][1], **file[2][1]}
+    assert net([("5s", together)]).run(seed=1).fingerprints != whole.fingerprints
+
+
+def test_a_change_that_those_of_the_file_do_not_fit_is_refused():
+    file = [("3s", {"links.in.rate": "9Mbit/s"}), ("8s", {"flows.udp.stop": "9s"})]
+    sim = network(at=file).start(seed=1)
+    sim.advance("2s")
+    before = sim.scenario
+    with pytest.raises(fl.ScenarioError, match="the change at 8s does not fit any more: flow `udp` has stopped at 5s"):
+        sim.set("flows.udp.stop", "5s")
+    assert sim.scenario == before
+    # One that leaves them as they are, one of the same link, and one of anything.
+    for change in ({"links.out.rate": "1Mbit/s"}, {"links.in.delay": "3ms"}, {"flows.udp.stop": "10s"}):
+        sim.set(change)
+    sim.advance()
+    own = [("2s", {"links.out.rate": "1Mbit/s"}), ("2s", {"links.in.delay": "3ms"}), ("2s", {"flows.udp.stop": "10s"})]
+    assert sim.fingerprint == network(at=[*own, *file]).run(seed=1).fingerprints[0]
+
+
 def test_a_rate_that_changes_is_that_of_rates():
     """Both ways to say it, also with an outage in which a packet is stuck, and with several steps."""
     steps = [("3s", "500kbit/s"), ("4.0003s", "0bit/s"), ("5s", "1Mbit/s"), ("7s", "4Mbit/s")]

@@ -66,7 +66,7 @@ pub use plugins::{Chosen, Plugin, PluginKind, Plugins, is_name};
 pub use port::Port;
 pub use problem::Problem;
 pub use profile::{LINEAR, Profile, ProfileRate, Value};
-pub use qdisc::{Backlog, BuildContext, DropReason, Drops, FlowInfo, QCx, Qdisc, Room};
+pub use qdisc::{Backlog, BuildContext, DropReason, Drops, FlowInfo, FlowList, QCx, Qdisc, Room};
 pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{Column, Cursor, Fill, FlowSample, Instants, PortSample, Recording, Sampler, Sampling, Series};

@@ -117,19 +117,44 @@ pub struct FlowInfo<'a> {
     pub proto: Proto,
 }
 
+/// All flows of a network, which may be listed only when a queue asks for them.
+pub trait FlowList: std::fmt::Debug {
+    /// Flows; entry `i` is `FlowId(i)`.
+    fn all(&self) -> &[FlowInfo<'_>];
+}
+
+impl FlowList for Vec<FlowInfo<'_>> {
+    fn all(&self) -> &[FlowInfo<'_>] {
+        self
+    }
+}
+
+impl<const N: usize> FlowList for [FlowInfo<'_>; N] {
+    fn all(&self) -> &[FlowInfo<'_>] {
+        self
+    }
+}
+
 /// Context in which a queue is built: its link, and all flows of the network.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildContext<'a> {
     /// Link behind the queue.
     pub link: LinkInfo,
+    /// Flows of the network. Most queues do not read them.
+    pub flows: &'a dyn FlowList,
+}
+
+impl<'a> BuildContext<'a> {
     /// Flows; entry `i` is `FlowId(i)`.
-    pub flows: &'a [FlowInfo<'a>],
+    pub fn flows(&self) -> &'a [FlowInfo<'a>] {
+        self.flows.all()
+    }
 }
 
 impl From<LinkInfo> for BuildContext<'static> {
     /// Creates a context without flows.
     fn from(link: LinkInfo) -> Self {
-        Self { link, flows: &[] }
+        Self { link, flows: &[] as &[FlowInfo<'_>; 0] }
     }
 }
 

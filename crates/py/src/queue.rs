@@ -394,7 +394,7 @@ impl PyPlugin {
         let link = PyDict::new(py);
         link.set_item("rate", context.link.rate.as_bps() as f64)?;
         link.set_item("delay", context.link.delay.as_secs_f64())?;
-        let flows: Vec<&str> = context.flows.iter().map(|f| f.name).collect();
+        let flows: Vec<&str> = context.flows().iter().map(|f| f.name).collect();
         let _running = running(self.code);
         let queue = self.factory.bind(py).call1((Value::Object(params.clone()).to_string(), link, flows))?;
         Ok((queue.clone().unbind(), handle_of(&queue)?))

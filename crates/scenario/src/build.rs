@@ -8,9 +8,10 @@ use crate::registry::AnyApp;
 use crate::resolved::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
+use fairlane_engine::steps::step;
 use fairlane_net::{
     AirDef, App, BuildContext, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowEnds, FlowFactory, FlowId, FlowInfo,
-    LinkDef, NewFlow, NodeId, PortId, Proto, Routing, Usage, World, WorldBuilder,
+    FlowList, LinkDef, NewFlow, NodeId, PortId, Proto, Routing, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
 use fairlane_stacks::{StackEndpoint, StackFault};
@@ -19,6 +20,7 @@ use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
 use fairlane_units::{Bytes, Dur, Name, Time};
 use indexmap::IndexMap;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64, members: Arc<Vec<Member>>, b
     for name in &scenario.expanded.nodes {
         w.node(name.clone());
     }
-    let infos = flow_infos(&members);
+    let infos = Listed::new(|| &members[..]);
     let def = |l: &LinkDir, to: NodeId| {
         let link = l.wire.info();
         LinkDef {
@@ -248,9 +250,32 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     parts(scenario, seed, scenario.members_at(seed), Build::BeforeTheRun).build()
 }
 
-/// Flows as classifiers see them. A node's address is its index among all nodes.
-pub(crate) fn flow_infos(members: &[Member]) -> Vec<FlowInfo<'_>> {
-    members.iter().map(|m| FlowInfo { name: &m.name, from: m.from.0, to: m.to.0, proto: proto(m) }).collect()
+/// Flows as classifiers see them, listed when a queue first asks for them. A node's address is its index among all nodes.
+pub(crate) struct Listed<'m, F> {
+    members: F,
+    infos: OnceCell<Vec<FlowInfo<'m>>>,
+}
+
+impl<'m, F: Fn() -> &'m [Member]> Listed<'m, F> {
+    pub(crate) const fn new(members: F) -> Self {
+        Self { members, infos: OnceCell::new() }
+    }
+}
+
+impl<F> std::fmt::Debug for Listed<'_, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listed").field("infos", &self.infos).finish_non_exhaustive()
+    }
+}
+
+impl<'m, F: Fn() -> &'m [Member]> FlowList for Listed<'m, F> {
+    fn all(&self) -> &[FlowInfo<'_>] {
+        self.infos.get_or_init(|| {
+            let members = (self.members)();
+            step(members.len());
+            members.iter().map(|m| FlowInfo { name: &m.name, from: m.from.0, to: m.to.0, proto: proto(m) }).collect()
+        })
+    }
 }
 
 fn proto(m: &Member) -> Proto {

@@ -12,9 +12,10 @@ use crate::components::BuiltIn;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use crate::expand::{LinkDir, Member};
 use crate::resolve::resolve;
-use crate::resolved::{Change, Resolved};
+use crate::resolved::{Change, Resolved, What};
 use crate::source::{Format, Node, split};
 use crate::spec::{AtSpec, FlowSpec, Scenario};
+use crate::tasks::Task;
 use fairlane_engine::EventQueue;
 use fairlane_net::{FlowId, Observer, PortId, Stuck, Waiting, World};
 use fairlane_units::{Dur, Time};
@@ -23,16 +24,6 @@ use std::sync::Arc;
 
 /// List of the values that may change, for messages.
 const MAY: &str = "these may change: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), window and pacing_rate of flows with the control external, and start and stop of flows, any number of times";
-
-/// A start or stop of a flow that a change schedules; a later change of the same flow replaces it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Task {
-    /// Time; `MAX` cancels the scheduled task.
-    pub(crate) time: Time,
-    pub(crate) flow: FlowId,
-    /// True if the flow restarts, false if it stops.
-    pub(crate) begins: bool,
-}
 
 /// Why a change is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,16 +45,38 @@ impl Refused {
     }
 }
 
-/// Returns the scenario with other values from `now` on.
-pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
-    match links::changed(state, sets, &mut links::Index::default()) {
-        Some(changed) => Ok(links::with(state, changed)),
-        None => resolved_again(state, sets, now),
+/// Why a change does not fit.
+pub(crate) enum Unfit {
+    /// Values are wrong.
+    Wrong(Diagnostics),
+    /// Values must not change.
+    Refused(Refused),
+}
+
+/// Returns the change that other values make from `now` on.
+pub(crate) fn what(state: &Resolved, sets: &[(String, String)], now: Time, index: &mut links::Index) -> Result<What, Unfit> {
+    if let Some(changed) = links::changed(state, sets, index) {
+        links::check_all(state, &changed).map_err(Unfit::Refused)?;
+        return Ok(What::Links(changed.into()));
+    }
+    let next = resolved_again(state, sets, now).map_err(Unfit::Wrong)?;
+    check(state, &next, now).map_err(Unfit::Refused)?;
+    Ok(What::All(Arc::new(next)))
+}
+
+/// Makes a change in a state, which is that of `first` if there is none.
+pub(crate) fn make(state: &mut Option<Arc<Resolved>>, first: &Resolved, what: &What) {
+    match what {
+        What::Links(changed) => {
+            let state = Arc::make_mut(state.get_or_insert_with(|| Arc::new(links::without_changes(first))));
+            changed.iter().cloned().for_each(|link| links::put(state, link));
+        }
+        What::All(next) => *state = Some(next.clone()),
     }
 }
 
-/// Returns what [`next_state`] does, by reading, completing and checking the whole scenario with the other values.
-fn resolved_again(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
+/// Returns the scenario with other values from `now` on, by reading, completing and checking it as a whole.
+pub(crate) fn resolved_again(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
     targets::check(state, sets)?;
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
@@ -90,6 +103,7 @@ fn resolved_again(state: &Resolved, sets: &[(String, String)], now: Time) -> Res
 pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut found = Diagnostics::default();
     let mut changes: Vec<Change> = Vec::new();
+    let (mut last, mut index) = (None, links::Index::default());
     for (i, at) in resolved.scenario.at.iter().enumerate() {
         let (number, time) = (i.to_string(), Time::ZERO + at.time);
         let mut fail = |path: &[&str], code, message: String, help: String| {
@@ -106,24 +120,24 @@ pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources)
             fail(&["time"], Code::ChangeUnfit, message, "write changes in order of time".to_owned());
             break;
         }
-        let state = changes.last().map_or(&resolved, |t| &*t.state);
-        match next_state(state, &at.sets(), time) {
-            Ok(next) => match check(state, &next, time) {
-                Ok(()) => {
+        let state = last.as_deref().unwrap_or(&resolved);
+        match what(state, &at.sets(), time, &mut index) {
+            Ok(what) => {
+                if let What::All(next) = &what {
                     let more = next.warnings.iter().filter(|w| w.code == Code::NotModelled && !resolved.warnings.contains(w));
                     let more: Vec<_> = more.cloned().collect();
-                    changes.push(Change { time, waiting: at.waiting, state: Arc::new(next) });
                     resolved.warnings.extend(more);
                 }
-                Err(Refused { at: place, message, help }) => {
-                    let key =
-                        at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));
-                    let path: Vec<&str> = ["set"].into_iter().chain(key.map(String::as_str)).collect();
-                    fail(&path, Code::ChangeUnfit, message, help);
-                    break;
-                }
-            },
-            Err(wrong) => {
+                make(&mut last, &resolved, &what);
+                changes.push(Change { time, waiting: at.waiting, what });
+            }
+            Err(Unfit::Refused(Refused { at: place, message, help })) => {
+                let key = at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));
+                let path: Vec<&str> = ["set"].into_iter().chain(key.map(String::as_str)).collect();
+                fail(&path, Code::ChangeUnfit, message, help);
+                break;
+            }
+            Err(Unfit::Wrong(wrong)) => {
                 for d in wrong.list {
                     let (span, path) = written(&d, &at.sets(), root, &number);
                     found.push(sources.diagnostic(d.code, span, &path, d.message, d.help));
@@ -157,12 +171,22 @@ fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str)
     (if about_key { root.key_place(&path) } else { root.place(&path) }, format!("at.{number}.set{shown}"))
 }
 
-/// Recomputes the remaining changes after a change has been inserted before them.
-pub(crate) fn reapply(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Change>, Diagnostics> {
+/// Recomputes the remaining changes of the state that a new change leaves.
+pub(crate) fn reapply<'a>(first: &Resolved, new: &What, then: impl Iterator<Item = &'a AtSpec>) -> Result<Vec<Change>, Unfit> {
+    let (mut last, mut index) = (None, links::Index::default());
+    make(&mut last, first, new);
     let mut changes: Vec<Change> = Vec::new();
     for at in then {
-        let next = next_state(changes.last().map_or(state, |t| &*t.state), &at.sets(), Time::ZERO + at.time)?;
-        changes.push(Change { time: Time::ZERO + at.time, waiting: at.waiting, state: Arc::new(next) });
+        let time = Time::ZERO + at.time;
+        let what = what(last.as_deref().unwrap_or(first), &at.sets(), time, &mut index).map_err(|unfit| match unfit {
+            Unfit::Refused(Refused { at: place, message, help }) => {
+                let message = format!("the change at {} does not fit any more: {message}", at.time);
+                Unfit::Refused(Refused::new(place, message, help))
+            }
+            wrong @ Unfit::Wrong(_) => wrong,
+        })?;
+        make(&mut last, first, &what);
+        changes.push(Change { time, waiting: at.waiting, what });
     }
     Ok(changes)
 }
@@ -324,27 +348,27 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     }
 }
 
-/// Changes a running world from one state of the scenario to another; returns the starts and stops of flows to schedule.
+/// Changes a running world from one state of the scenario to another; returns the starts and stops of flows to schedule. `before` and `flows`:
+/// the flows of both states.
 ///
 /// # Errors
 /// A plug-in queue does not release its packets.
 pub(crate) fn change<H: EventQueue, O: Observer>(
     world: &mut World<BuiltIn, H>,
     (now, next): (&Resolved, &Resolved),
-    waiting: Waiting,
-    seed: u64,
+    (before, flows): (&links::Flows<'_>, &links::Flows<'_>),
+    (seed, waiting): (u64, Waiting),
     obs: &mut O,
 ) -> Result<Vec<Task>, Stuck> {
-    let flows = links::Flows::new(next, seed);
     for (i, (a, b)) in (0..).zip(now.link_directions().iter().zip(next.link_directions())) {
-        links::change(world, PortId(i), (&b.name, &a.wire, &b.wire), (seed, waiting), &flows, obs)?;
+        links::change(world, PortId(i), (&b.name, &a.wire, &b.wire), (seed, waiting), flows, obs)?;
     }
     // A change of links leaves the flows as they are.
     if Arc::ptr_eq(&now.expanded.flows, &next.expanded.flows) {
         return Ok(Vec::new());
     }
-    let (before, after) = (now.members_at(seed), flows.members().clone());
-    external::change(world, (now, next), &after, obs);
+    let (before, after) = (before.members(), flows.members());
+    external::change(world, (now, next), after, obs);
     let time = world.now();
     let mut tasks = Vec::new();
     for (i, (a, b)) in (0..).zip(before.iter().zip(after.iter())) {

@@ -47,6 +47,7 @@ mod session;
 mod source;
 mod spec;
 mod stack_logs;
+mod tasks;
 mod tc;
 mod timeline;
 mod topology;

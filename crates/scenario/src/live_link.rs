@@ -3,7 +3,7 @@
 //! It reads no clock and no device: the caller passes packets in with the time and takes them out when due. Transmissions follow each other
 //! exactly as in the simulator (`net::Path`), however late the caller is.
 
-use crate::build::flow_infos;
+use crate::build::Listed;
 use crate::expand::LinkDir;
 use crate::registry::AnyQdisc;
 use crate::resolved::Resolved;
@@ -65,7 +65,7 @@ impl LiveLink {
     pub fn new(scenario: &Resolved, name: &str, seed: u64) -> Option<Self> {
         let link: &LinkDir = scenario.link_directions().iter().find(|l| l.name == name)?;
         let members = scenario.members_at(seed);
-        let infos = flow_infos(&members);
+        let infos = Listed::new(|| &members[..]);
         let info = link.wire.info();
         let queue = link.wire.queue.build(&BuildContext { link: info, flows: &infos });
         let impair = Impair::new(&link.wire.impairments, info.delay, seed, name);
@@ -85,7 +85,7 @@ impl LiveLink {
             free: Vec::new(),
             flying: VecDeque::new(),
             flows: Vec::new(),
-            known: infos.len().max(1),
+            known: members.len().max(1),
             count: LiveCounters::default(),
             waiting: 0,
             since: Time::ZERO,

@@ -1,5 +1,6 @@
-//! A scenario that passed every check, and the states after its changes.
+//! A scenario that passed every check, and its changes.
 
+use crate::changes::links::Changed;
 use crate::code::Warning;
 use crate::expand::{Expanded, LinkDir, Member, Transport, members};
 use crate::spec::Scenario;
@@ -18,19 +19,27 @@ pub struct Resolved {
     pub expanded: Expanded,
     /// Warnings about the results.
     pub warnings: Vec<Warning>,
-    /// States of the scenario after each change.
+    /// Changes during the run.
     pub changes: Vec<Change>,
 }
 
-/// State of the scenario from a time on.
+/// Change of a scenario at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Time of the change.
     pub time: Time,
     /// Treatment of packets in replaced queues.
     pub waiting: Waiting,
-    /// Scenario with the changed values from the start.
-    pub state: Arc<Resolved>,
+    pub(crate) what: What,
+}
+
+/// What a change changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// Links, with all their values.
+    Links(Arc<[Changed]>),
+    /// Anything: the scenario with the changed values from the start.
+    All(Arc<Resolved>),
 }
 
 impl Deref for Resolved {

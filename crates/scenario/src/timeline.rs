@@ -1,10 +1,13 @@
 //! Timeline of a run: the end of the warm-up, and changes of the network.
 
-use crate::changes::{self, Task, links};
+use crate::changes::links::{self, Changed};
+use crate::changes::{self, Unfit};
 use crate::components::BuiltIn;
-use crate::resolved::{Change, Resolved};
+use crate::expand::Member;
+use crate::resolved::{Change, Resolved, What};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
+use crate::tasks::{Task, Tasks};
 use fairlane_engine::EventQueue;
 use fairlane_net::{Observer, PortId, Stuck, Waiting, World};
 use fairlane_units::Time;
@@ -19,17 +22,28 @@ pub(crate) struct Timeline {
     /// Pending changes and their specifications, the next one last.
     changes: Vec<Change>,
     specs: Vec<AtSpec>,
-    /// Scheduled stops and restarts of flows, the next one last.
-    tasks: Vec<Task>,
+    /// Scheduled stops and restarts of flows.
+    tasks: Tasks,
     /// Current scenario, if anything has changed.
     state: Option<Arc<Resolved>>,
+    /// Its flows in the run with this seed, once a change has needed them.
+    members: Option<Arc<Vec<Member>>>,
 }
 
 impl Timeline {
     /// Timeline of a new run.
     pub(crate) fn new(scenario: &Resolved, seed: u64) -> Self {
         let (changes, specs) = (scenario.changes.iter().rev().cloned().collect(), scenario.at.iter().rev().cloned().collect());
-        Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, changes, specs, tasks: Vec::new(), state: None }
+        Self {
+            seed,
+            warmup: Time::ZERO + scenario.warmup,
+            warm: false,
+            changes,
+            specs,
+            tasks: Tasks::default(),
+            state: None,
+            members: None,
+        }
     }
 
     /// Current scenario.
@@ -41,8 +55,7 @@ impl Timeline {
     fn next(&self, end: Time) -> Time {
         let warm = if self.warm { Time::MAX } else { self.warmup };
         let change = self.changes.last().map_or(Time::MAX, |t| t.time);
-        let task = self.tasks.last().map_or(Time::MAX, |t| t.time);
-        warm.min(change).min(task).min(end)
+        warm.min(change).min(self.tasks.next()).min(end)
     }
 
     /// Advances a world towards `end` by at most `budget` events; returns true once it is there with everything done.
@@ -81,32 +94,31 @@ impl Timeline {
             }
         }
         quiet &= !self.work(scenario, world, obs);
-        while self.changes.last().is_some_and(|t| t.time <= now) {
+        // What a change causes at this instant happens before the next change of this instant, as between two calls of a session.
+        if let Some(change) = self.changes.pop_if(|t| t.time <= now) {
             self.specs.pop();
-            if let Some(change) = self.changes.pop() {
-                self.change(scenario, change.state, change.waiting, world, obs)?;
-                quiet = false;
-            }
+            self.change(scenario, change.what, change.waiting, world, obs)?;
+            quiet = false;
         }
         Ok(quiet)
     }
 
     /// Stops and restarts flows that are due; returns true if there were any.
     fn work<H: EventQueue, O: Observer>(&mut self, scenario: &Resolved, world: &mut World<BuiltIn, H>, obs: &mut O) -> bool {
-        let (now, before) = (world.now(), self.tasks.len());
-        let state = self.state.as_deref().unwrap_or(scenario);
-        let mut members = None;
-        while let Some(&Task { flow, begins, .. }) = self.tasks.last().filter(|t| t.time <= now) {
-            self.tasks.pop();
+        let (now, mut any) = (world.now(), false);
+        while let Some(Task { flow, begins, .. }) = self.tasks.due(now) {
+            any = true;
             if begins {
-                let members = members.get_or_insert_with(|| state.members_at(self.seed));
-                let (app, ends) = crate::build::again(state, members, flow, self.seed, now);
+                let state = self.state.as_deref().unwrap_or(scenario);
+                let flows = links::Flows::new(state, self.seed, self.members.take());
+                let (app, ends) = crate::build::again(state, flows.members(), flow, self.seed, now);
+                self.members = flows.made();
                 world.begin(flow, app, ends, obs);
             } else {
                 world.stop(flow, obs);
             }
         }
-        self.tasks.len() < before
+        any
     }
 
     /// Changes the network at the current time.
@@ -116,74 +128,72 @@ impl Timeline {
     pub(crate) fn change<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
-        next: Arc<Resolved>,
+        what: What,
         waiting: Waiting,
         world: &mut World<BuiltIn, H>,
         obs: &mut O,
     ) -> Result<(), RunError> {
+        let next = match what {
+            What::Links(changed) => return self.change_links(scenario, &changed, waiting, world, obs),
+            What::All(next) => next,
+        };
         let now = self.state.take();
         let now = now.as_deref().unwrap_or(scenario);
-        let tasks = changes::change(world, (now, &next), waiting, self.seed, obs).map_err(|e| stuck(world.now(), &e))?;
-        // The newest task of a flow replaces older ones; several tasks of one time keep their order.
-        self.tasks.retain(|old| tasks.iter().all(|new| new.flow != old.flow));
-        for task in tasks {
-            let place = self.tasks.partition_point(|t| t.time > task.time);
-            self.tasks.insert(place, task);
-        }
+        let known = self.members.take();
+        let same = known.clone().filter(|_| Arc::ptr_eq(&now.expanded.flows, &next.expanded.flows));
+        let flows = (links::Flows::new(now, self.seed, known), links::Flows::new(&next, self.seed, same));
+        let tasks = changes::change(world, (now, &next), (&flows.0, &flows.1), (self.seed, waiting), obs);
+        self.members = flows.1.made();
+        tasks.map_err(|e| stuck(world.now(), &e))?.into_iter().for_each(|task| self.tasks.schedule(task));
         self.state = Some(next);
         self.work(scenario, world, obs);
         Ok(())
     }
 
-    /// Returns whether no change is pending.
-    pub(crate) fn is_last(&self) -> bool {
-        self.specs.is_empty()
-    }
-
-    /// Changes links in place at the current time, as [`Self::change`] does with the whole state.
-    ///
-    /// # Errors
-    /// A queue does not release its packets.
-    pub(crate) fn change_links<H: EventQueue, O: Observer>(
+    /// Changes links in place.
+    fn change_links<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
-        changed: Vec<links::Changed>,
+        changed: &[Changed],
         waiting: Waiting,
         world: &mut World<BuiltIn, H>,
         obs: &mut O,
     ) -> Result<(), RunError> {
         let seed = self.seed;
         let shared = self.state.get_or_insert_with(|| Arc::new(links::without_changes(scenario)));
-        let flows = links::Flows::new(shared, seed);
-        for link in &changed {
+        let flows = links::Flows::new(shared, seed, self.members.take());
+        for link in changed {
             for (i, wire) in (link.first..).zip(&link.wires) {
                 let old = &shared.expanded.links[i];
                 links::change(world, PortId(i as u32), (&old.name, &old.wire, wire), (seed, waiting), &flows, obs)
                     .map_err(|e| stuck(world.now(), &e))?;
             }
         }
+        self.members = flows.made();
         let state = Arc::make_mut(shared);
-        for link in changed {
-            links::put(state, link);
-        }
+        changed.iter().cloned().for_each(|link| links::put(state, link));
         Ok(())
     }
 
-    /// Pending changes, applied to another state.
+    /// Fits the pending changes to the state that a new change will leave.
     ///
     /// # Errors
-    /// They do not fit that state.
-    pub(crate) fn reapplied(&self, next: &Resolved) -> Result<Vec<Change>, crate::diag::Diagnostics> {
-        let specs: Vec<AtSpec> = self.specs.iter().rev().cloned().collect();
-        let mut changes = changes::reapply(next, &specs)?;
+    /// They do not fit that state; then they stay as they are.
+    pub(crate) fn fit(&mut self, scenario: &Resolved, new: &What) -> Result<(), Unfit> {
+        if self.changes.iter().all(|pending| apart(&pending.what, new)) {
+            return Ok(());
+        }
+        let mut changes = changes::reapply(self.state(scenario), new, self.specs.iter().rev())?;
         changes.reverse();
-        Ok(changes)
-    }
-
-    /// Replaces the pending changes.
-    pub(crate) fn replace_changes(&mut self, changes: Vec<Change>) {
         self.changes = changes;
+        Ok(())
     }
+}
+
+/// True if both change links only, and none in common.
+fn apart(a: &What, b: &What) -> bool {
+    let (What::Links(a), What::Links(b)) = (a, b) else { return false };
+    a.iter().all(|x| b.iter().all(|y| x.first != y.first))
 }
 
 fn stuck(now: Time, e: &Stuck) -> RunError {

@@ -148,6 +148,53 @@ fn change_of_a_link(n: usize) -> f64 {
     cost
 }
 
+/// Steps of `Simulation::set` in a network of `n` flows, with another seed than the scenario's.
+fn change_beside_flows(n: usize, path: &str, values: [&str; 2]) -> f64 {
+    let text = format!(
+        "duration = \"9s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = \"red\"\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {n}\nstart = \"5s\"\nudp = {{}}\nsource = \"cbr\"\n"
+    );
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 2, false).unwrap();
+    let mut set = |k: usize| run.set(&[(path.to_owned(), values[k % 2].to_owned())], Waiting::Move).unwrap();
+    set(0);
+    let before = steps();
+    (1..=10).for_each(&mut set);
+    (steps() - before) as f64 / 10.0
+}
+
+/// Steps for each of `n` changes of as many links, of reading them and of the run.
+fn change_of_every_link(n: usize) -> f64 {
+    let links: String =
+        (0..n).map(|i| format!("[links.l{i}]\nfrom = \"n{i}\"\nto = \"n{}\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\n", i + 1)).collect();
+    let changes: String =
+        (0..n).map(|i| format!("[[at]]\ntime = \"{}ms\"\nset = {{ \"links.l{i}.rate\" = \"8Mbit/s\" }}\n", i + 1)).collect();
+    let text = format!("duration = \"9s\"\n{links}[flows.f]\nfrom = \"n0\"\nto = \"n{n}\"\nudp = {{}}\nsource = \"cbr\"\n{changes}");
+    let before = steps();
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    while !run.advance(Time::ZERO + Dur::from_secs(2)).unwrap() {}
+    let cost = (steps() - before) as f64 / n as f64;
+    assert_eq!(run.state().links[n - 1].forward.rate, Some(Rate::from_mbps(8)));
+    cost
+}
+
+/// Steps for each of `n` flows that stop, and restart one after the other, with another seed than the scenario's.
+fn restarts(n: usize) -> f64 {
+    let text = format!(
+        "duration = \"4s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"9Gbit/s\"\ndelay = \"1ms\"\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {n}\nspread = \"500ms\"\nudp = {{}}\nsource.cbr.rate = \"24kbit/s\"\n\
+         [[at]]\ntime = \"1s\"\nset = {{ \"flows.f.stop\" = \"1s\" }}\n\
+         [[at]]\ntime = \"2s\"\nset = {{ \"flows.f.start\" = \"2s\", \"flows.f.stagger\" = \"{}us\" }}\n",
+        1_000_000 / n
+    );
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 2, false).unwrap();
+    let before = steps();
+    while !run.advance(Time::ZERO + Dur::from_secs(4)).unwrap() {}
+    (steps() - before) as f64 / n as f64
+}
+
 /// Steps of a change after `n` others, and of a short call of `Simulation::advance` with it.
 fn change_after(n: usize, path: &str, values: [&str; 2]) -> f64 {
     let text = "duration = \"60s\"\nsample = \"1ms\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\n\
@@ -175,6 +222,17 @@ fn changes_do_not_grow_with_earlier_ones() {
 #[test]
 fn changes_do_not_grow_with_the_network() {
     assert_costs_logarithmic("set", 20, change_of_a_link);
+    assert_costs_logarithmic("a change of every link", 20, change_of_every_link);
+    for (key, values) in
+        [("rate", ["8Mbit/s", "7Mbit/s"]), ("delay", ["2ms", "3ms"]), ("loss", ["0.1", "0.2"]), ("queue.red.max", ["30p", "40p"])]
+    {
+        assert_costs_logarithmic(key, 20, |n| change_beside_flows(n, &format!("links.line.{key}"), values));
+    }
+}
+
+#[test]
+fn restarts_do_not_grow_with_flows() {
+    assert_costs_logarithmic("restarts", 50, restarts);
 }
 
 /// Steps of a short call of `Simulation::advance` with `n` packets in a queue.
@@ -204,6 +262,30 @@ fn short_advance(n: usize, queue: &str) -> f64 {
     let waiting: u32 = run.waiting(0).unwrap().iter().map(|w| w.1).sum();
     assert!(queue != "droptail" || waiting as usize > n / 2, "{waiting} of {n} wait");
     cost
+}
+
+/// Steps of a short call of `Simulation::advance` and of reading the queue afterwards, with `n` flows.
+fn reading_a_queue(n: usize) -> f64 {
+    let text = format!(
+        "duration = \"60s\"\n[links.line]\nfrom = \"a\"\nto = \"b\"\nrate = \"100Mbit/s\"\ndelay = \"1ms\"\nqueue = \"fq_codel\"\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = {n}\nudp = {{}}\nsource.poisson = {{ rate = \"{}kbit/s\", size = \"1000B\" }}\n",
+        200_000 / n
+    );
+    let scenario = resolve(&text, "f.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Simulation::new(Arc::new(scenario), 1, false).unwrap();
+    let mut read = |k: u64| {
+        while !run.advance(Time::ZERO + Dur::from_us(100_000 + 170 * k)).unwrap() {}
+        run.queue(0)
+    };
+    let before = steps();
+    let first = read(0);
+    assert!((1..=200).map(read).filter(|row| *row != first).count() > 150);
+    (steps() - before) as f64 / 200.0
+}
+
+#[test]
+fn reads_do_not_grow_with_flows() {
+    assert_costs_logarithmic("reading a queue", 20, reading_a_queue);
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Library {
         let d = &self.discipline;
         let values = d.values(params);
         // A name that contains a 0 cannot be passed to C.
-        let names: Vec<CString> = context.flows.iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
+        let names: Vec<CString> = context.flows().iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
         let flows: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
         let context = SiteC {
             rate: context.link.rate.as_bps(),

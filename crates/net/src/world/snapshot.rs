@@ -68,6 +68,11 @@ impl<P: Components, H: EventQueue> World<P, H> {
         port.queued && port.next_start() <= self.path.now
     }
 
+    /// Carries out, unobserved, the departures of a port that were due before now, as the next arrival at the port would.
+    pub fn settle_port(&mut self, port: PortId) {
+        self.path.settle::<(), false>(port.0, self.path.now, &mut ());
+    }
+
     /// Queued packets of a port, in the order in which they leave.
     ///
     /// # Errors

@@ -180,7 +180,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
 
     /// Equal queues, one for each flow that sends here.
     pub(crate) fn of_flows<S: Discipline<Queue = Q>>(queue: &S, limit: Option<Len>, context: &BuildContext<'_>) -> Self {
-        let sorting = Sorting::Flow { lane: vec![NO_LANE; context.flows.len()], pattern: queue.build(context) };
+        let sorting = Sorting::Flow { lane: vec![NO_LANE; context.flows().len()], pattern: queue.build(context) };
         Self::new(sorting, vec![], limit, queue.capabilities().shapes)
     }
 

@@ -59,7 +59,7 @@ pub(crate) struct Addresses(Vec<[u32; 2]>);
 
 impl Addresses {
     pub(crate) fn new(context: &BuildContext<'_>) -> Self {
-        Self(context.flows.iter().map(|f| [f.from, f.to]).collect())
+        Self(context.flows().iter().map(|f| [f.from, f.to]).collect())
     }
 
     /// Returns source and destination. Undeclared flows have distinct addresses.

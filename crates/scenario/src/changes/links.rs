@@ -4,7 +4,7 @@
 //! takes the long way of a whole resolution, so both give the same scenario and messages.
 
 use super::{MAY, Refused, keys};
-use crate::build::flow_infos;
+use crate::build::Listed;
 use crate::check::Checker;
 use crate::components::BuiltIn;
 use crate::diag::Sources;
@@ -18,16 +18,16 @@ use fairlane_engine::EventQueue;
 use fairlane_engine::steps::step;
 use fairlane_net::{BuildContext, Distribution, Observer, PortId, Qdisc, Stuck, Waiting, World};
 use fairlane_queue::Discipline;
-use fairlane_units::Dur;
+use fairlane_units::{Dur, Name};
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Values of a direction that may change.
 const OPEN: [&str; 5] = ["rate", "delay", "loss", "duplicate", "queue"];
 
 /// A link with other values.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Changed {
     name: String,
     /// Number of its first direction.
@@ -37,19 +37,19 @@ pub(crate) struct Changed {
     pub(crate) wires: Vec<Arc<Wire>>,
 }
 
-/// Numbers of the links that have changed before: they stay the same during a run.
+/// What stays the same during a run: the numbers of the links, and whether flows share the rate of one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Index(HashMap<String, usize>);
+pub(crate) struct Index(Option<Arc<(FxHashMap<Name, usize>, bool)>>);
 
 impl Index {
-    fn find(&mut self, name: &str, links: &[LinkDir]) -> Option<usize> {
-        if let Some(&first) = self.0.get(name) {
-            return Some(first);
-        }
-        step(links.len());
-        let first = links.iter().position(|l| l.name == name)?;
-        self.0.insert(name.to_owned(), first);
-        Some(first)
+    fn of(&mut self, state: &Resolved) -> &(FxHashMap<Name, usize>, bool) {
+        self.0.get_or_insert_with(|| {
+            let (links, flows) = (state.link_directions(), &state.scenario.flows);
+            step(links.len() + flows.len());
+            // The first of equal names.
+            let numbers = links.iter().enumerate().rev().map(|(i, l)| (l.name.clone(), i)).collect();
+            Arc::new((numbers, flows.values().any(|f| f.load.is_some())))
+        })
     }
 }
 
@@ -61,11 +61,19 @@ pub(crate) struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
-    pub(crate) fn new(state: &'a Resolved, seed: u64) -> Self {
-        Self { state, seed, members: OnceCell::new() }
+    /// `known`: the flows, if they have been made before.
+    pub(crate) fn new(state: &'a Resolved, seed: u64, known: Option<Arc<Vec<Member>>>) -> Self {
+        Self { state, seed, members: known.map_or_else(OnceCell::new, OnceCell::from) }
     }
     pub(crate) fn members(&self) -> &Arc<Vec<Member>> {
-        self.members.get_or_init(|| self.state.members_at(self.seed))
+        self.members.get_or_init(|| {
+            step(self.state.flow_members().len());
+            self.state.members_at(self.seed)
+        })
+    }
+    /// The flows, if they have been made.
+    pub(crate) fn made(self) -> Option<Arc<Vec<Member>>> {
+        self.members.into_inner()
     }
 }
 
@@ -184,11 +192,12 @@ fn completed(state: &Resolved, name: String, spec: &LinkSpec, values: LinkSpec, 
     let mut pipe = spec.pipe();
     let rated = values.forward.rate.is_some() || values.reverse.as_ref().is_some_and(|r| r.rate.is_some());
     // Flows with a load of a link follow its rate.
-    if rated && state.scenario.flows.values().any(|f| f.load.is_some()) {
+    let (numbers, loads) = index.of(state);
+    if rated && *loads {
         return None;
     }
     let duplex = spec.duplex.unwrap_or(true);
-    let first = index.find(&name, state.link_directions())?;
+    let first = *numbers.get(name.as_str())?;
     let queued = values.forward.queue.is_some() || values.reverse.as_ref().is_some_and(|r| r.queue.is_some());
     let [there, back] = if !queued && (values.reverse.is_none() || duplex && pipe.reverse.is_some()) {
         // Both directions are complete: the values alone change.
@@ -214,8 +223,7 @@ fn completed(state: &Resolved, name: String, spec: &LinkSpec, values: LinkSpec, 
         pipe = pipe.filled();
         wires(&pipe)?
     };
-    step(state.flow_members().len());
-    let infos = flow_infos(state.flow_members());
+    let infos = Listed::new(|| state.flow_members());
     let mut both = vec![there];
     if duplex {
         both.push(back);
@@ -248,17 +256,9 @@ fn take(own: &mut Direction, new: Direction) {
     own.impairments.duplicate = new.impairments.duplicate.or(own.impairments.duplicate);
 }
 
-/// Copies a state with other links; changes that it has yet to make are left out.
-pub(crate) fn with(state: &Resolved, changed: Vec<Changed>) -> Resolved {
-    let mut next = without_changes(state);
-    for link in changed {
-        put(&mut next, link);
-    }
-    next
-}
-
 /// Copies a state without the changes that it has yet to make.
 pub(crate) fn without_changes(state: &Resolved) -> Resolved {
+    step(state.link_directions().len() + state.scenario.flows.len());
     let mut scenario = state.scenario.clone();
     scenario.at.clear();
     Resolved { scenario, expanded: state.expanded.clone(), warnings: state.warnings.clone(), changes: Vec::new() }
@@ -297,7 +297,7 @@ pub(super) fn check(a: &LinkDir, new: &Arc<Wire>, flows: (&[Member], &[Member]))
         return Err(Refused::new(at("delay"), message, "write a uniform jitter"));
     }
     if old.queue != new.queue {
-        let clamps = |w: &Wire, flows: &[Member]| w.queue.build(&BuildContext { link: w.info(), flows: &flow_infos(flows) }).clamps();
+        let clamps = |w: &Wire, flows: &[Member]| w.queue.build(&BuildContext { link: w.info(), flows: &Listed::new(|| flows) }).clamps();
         if clamps(old, flows.0) != clamps(new, flows.1) {
             let message = format!(
                 "a queue of `{}` that rewrites receive windows in acknowledgments cannot be added or removed while the network runs",
@@ -350,7 +350,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
         world.set_losses(port, &new.impairments, seed, name);
     }
     if old.queue != new.queue {
-        let infos = flow_infos(flows.members());
+        let infos = Listed::new(|| &flows.members()[..]);
         world.set_queue(port, new.queue.build(&BuildContext { link: new.info(), flows: &infos }), waiting, obs)?;
     }
     Ok(())

@@ -228,7 +228,7 @@ impl Semantics<'_> {
     /// Checks the parameters of every queue against its link and flows.
     pub(super) fn queues(&mut self, scenario: &Scenario, network: &Network<'_>, links: &[LinkDir], flows: &[Member]) {
         let builder = scenario.topology.as_ref().map(|t| t.name());
-        let infos = crate::build::flow_infos(flows);
+        let infos = crate::build::Listed::new(|| flows);
         let mut before: Option<&LinkDir> = None;
         let mut sound: Option<&Arc<Wire>> = None;
         for l in links {

@@ -5,7 +5,7 @@ use crate::changes::{self, external, shown};
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
 use crate::event_queues::AnyEvents;
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, What};
 use crate::run;
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
@@ -144,10 +144,12 @@ impl Simulation {
         self.finish_instant()?;
         let time = self.now();
         for (i, &action) in (0..self.agents.len()).zip(actions) {
-            let agent = &mut self.agents[i];
-            if agent.action == action {
+            if self.agents[i].action == action {
                 continue;
             }
+            // Each is a change of its own in the scenario, before which the events of this instant happen.
+            self.finish_instant()?;
+            let agent = &mut self.agents[i];
             let flow = agent.flow;
             agent.action = action;
             self.made.push(super::Made::Action(Taken { time, flow, action }));
@@ -177,9 +179,9 @@ impl Simulation {
             sets.retain(|(path, _): &(String, String)| set.iter().all(|(new, _)| new != path));
             sets.extend(set);
         }
-        let next = changes::next_state(self.state(), &sets, self.now()).map_err(|d| RunError::Change(d.to_string()))?;
+        let next = changes::resolved_again(self.state(), &sets, self.now()).map_err(|d| RunError::Change(d.to_string()))?;
         let Self { scenario, timeline, world, probes, .. } = self;
-        run::as_run(run::SESSION, || world.change(scenario, timeline, Arc::new(next), Waiting::Move, probes))
+        run::as_run(run::SESSION, || world.change(scenario, timeline, What::All(Arc::new(next)), Waiting::Move, probes))
     }
 }
 

@@ -11,8 +11,8 @@ pub use scene::Seek;
 pub use state::{Row, StateValue};
 
 use crate::build;
-use crate::changes::links::{self, Index};
-use crate::changes::{self, shown};
+use crate::changes::links::Index;
+use crate::changes::{self, Unfit, shown};
 use crate::clock::CpuClock;
 use crate::code::Code;
 use crate::components::BuiltIn;
@@ -22,11 +22,12 @@ use crate::limits;
 use crate::output::RunOutput;
 use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, What};
 use crate::run;
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::timeline::Timeline;
+use fairlane_engine::steps::step;
 use fairlane_net::{EpId, FlowId, PortId, SenderState, Waiting, World};
 use fairlane_trace::limits::LimitReport;
 use fairlane_trace::scene::{Scene, Snapshot};
@@ -66,28 +67,14 @@ impl Running {
         &mut self,
         scenario: &Resolved,
         timeline: &mut Timeline,
-        next: Arc<Resolved>,
+        what: What,
         waiting: Waiting,
         probes: &mut Probes,
     ) -> Result<(), RunError> {
         if self.observed(scenario, probes) {
-            timeline.change(scenario, next, waiting, &mut self.0, probes)
+            timeline.change(scenario, what, waiting, &mut self.0, probes)
         } else {
-            timeline.change(scenario, next, waiting, &mut self.0, &mut ())
-        }
-    }
-    fn change_links(
-        &mut self,
-        scenario: &Resolved,
-        timeline: &mut Timeline,
-        changed: Vec<links::Changed>,
-        waiting: Waiting,
-        probes: &mut Probes,
-    ) -> Result<(), RunError> {
-        if self.observed(scenario, probes) {
-            timeline.change_links(scenario, changed, waiting, &mut self.0, probes)
-        } else {
-            timeline.change_links(scenario, changed, waiting, &mut self.0, &mut ())
+            timeline.change(scenario, what, waiting, &mut self.0, &mut ())
         }
     }
     /// Rate of the slowest link of a flow's path, delay of both directions, payload of a segment.
@@ -144,25 +131,32 @@ impl Running {
         if !self.0.is_due(port) {
             return queue_now(&self.0, port);
         }
+        queue_now(&self.settled(), port)
+    }
+    /// A copy whose departures are carried out up to now.
+    fn settled(&self) -> World<BuiltIn, AnyEvents> {
+        step(self.0.ports().len() + self.0.flow_count());
         let mut world = self.0.clone();
         world.settle(&mut ());
-        queue_now(&world, port)
+        world
+    }
+    /// Carries out what departed before now, if nothing observes it: then a port can be read without a copy of the world.
+    fn catch_up(&mut self, scenario: &Resolved, port: PortId, probes: &Probes) {
+        if !probes.any() && scenario.expanded.controls.is_empty() {
+            self.0.settle_port(port);
+        }
     }
     fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
         if !self.0.is_due(port) {
             return waiting_now(&self.0, port);
         }
-        let mut world = self.0.clone();
-        world.settle(&mut ());
-        waiting_now(&world, port)
+        waiting_now(&self.settled(), port)
     }
     fn snapshot(&self, gauges: bool) -> Snapshot {
         if !(0..self.0.ports().len()).any(|p| self.0.is_due(PortId(p as u32))) {
             return scene::snapshot(&self.0, gauges);
         }
-        let mut world = self.0.clone();
-        world.settle(&mut ());
-        scene::snapshot(&world, gauges)
+        scene::snapshot(&self.settled(), gauges)
     }
 }
 
@@ -349,25 +343,15 @@ impl Simulation {
     pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
         self.finish_instant().map_err(SetError::Run)?;
         self.keep_actions().map_err(SetError::Run)?;
-        let Self { scenario, timeline, index, .. } = self;
-        let state = timeline.state(scenario);
-        // The long way also finds the messages.
-        let links = if timeline.is_last() { links::changed(state, sets, index) } else { None };
-        let changed = if let Some(changed) = links.filter(|changed| links::check_all(state, changed).is_ok()) {
-            self.guarded_change(|Self { scenario, timeline, world, probes, .. }| {
-                world.change_links(scenario, timeline, changed, waiting, probes)
-            })
-        } else {
-            let now = self.world.now();
-            let next = Arc::new(changes::next_state(state, sets, now).map_err(SetError::Refused)?);
-            changes::check(state, &next, now).map_err(|e| SetError::Refused(refused(sets, e)))?;
-            let then = timeline.reapplied(&next).map_err(SetError::Refused)?;
-            let changed = self
-                .guarded_change(|Self { scenario, timeline, world, probes, .. }| world.change(scenario, timeline, next, waiting, probes));
-            self.timeline.replace_changes(then);
-            changed
+        let Self { scenario, timeline, index, world, .. } = self;
+        let unfit = |unfit| match unfit {
+            Unfit::Wrong(found) => SetError::Refused(found),
+            Unfit::Refused(e) => SetError::Refused(refused(sets, e)),
         };
-        changed.map_err(SetError::Run)?;
+        let what = changes::what(timeline.state(scenario), sets, world.now(), index).map_err(unfit)?;
+        timeline.fit(scenario, &what).map_err(unfit)?;
+        self.guarded_change(|Self { scenario, timeline, world, probes, .. }| world.change(scenario, timeline, what, waiting, probes))
+            .map_err(SetError::Run)?;
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(Made::Set(AtSpec { time: shown(self.now()), set, waiting }));
         Ok(())
@@ -434,12 +418,25 @@ impl Simulation {
         self.world.flow(FlowId(flow))
     }
     /// Current state of the queue of a link direction, by number.
-    pub fn queue(&self, link: u32) -> Row {
-        run::as_run(run::SESSION, || self.world.queue(PortId(link)))
+    pub fn queue(&mut self, link: u32) -> Row {
+        self.read(link, Running::queue)
     }
     /// Number, packets and bytes of each flow with packets in the queue; none if the queue does not report them.
-    pub fn waiting(&self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
-        run::as_run(run::SESSION, || self.world.waiting(PortId(link)))
+    pub fn waiting(&mut self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
+        self.read(link, Running::waiting)
+    }
+    /// Reads the state of a link direction.
+    fn read<T>(&mut self, link: u32, now: impl FnOnce(&Running, PortId) -> T) -> T {
+        let Self { scenario, world, probes, .. } = self;
+        let port = PortId(link);
+        let row = run::as_run(run::SESSION, || {
+            world.catch_up(scenario, port, probes);
+            now(world, port)
+        });
+        if let Some(fault) = take_fault() {
+            self.broken.get_or_insert(RunError::Plugin(fault));
+        }
+        row
     }
     /// Names of the flows of this run.
     pub fn flow_names(&self) -> Vec<Name> {
