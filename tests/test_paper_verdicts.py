@@ -81,7 +81,7 @@ def test_a_claim_that_rests_on_what_was_left_out_has_no_result_in_the_setup_of_t
 
 
 def entry(verdict, main=None, name=None):
-    return {"verdict": verdict, "main": main, "depends_on": name and {"name": name}}
+    return {"verdict": verdict, "main": main, "depends_on": name and {"name": name, "phrase": {"window": "the window"}.get(name)}}
 
 
 def test_the_first_sentence_counts_the_claims_and_names_the_main_ones():
@@ -90,9 +90,10 @@ def test_the_first_sentence_counts_the_claims_and_names_the_main_ones():
         entry("depends", None, "window"), entry("depends", None, "limit"), entry("contradicted"),
     ]  # fmt: skip
     assert answer(of) == (
-        "Of the paper's 6 conclusions, 2 are supported, 3 depend on what it does not state (mostly window) and 1 is contradicted. "
-        "Its main conclusions: that RED shortens the queue, is supported; that TCP gets less, depends on window."
+        "Of the paper's 6 conclusions, 2 are supported, 3 depend on what it does not state (2 of them on the window) and 1 is "
+        "contradicted. Its main conclusions: RED shortens the queue (supported); TCP gets less (depends on the window)."
     )
+    assert "(all of them on the window)" in answer(of[2:4] + of[:1])
     assert tally([entry("supported")] * 3) == "All of the paper's 3 conclusions are supported."
     assert "depend on what they do not state" in tally(of, several=True)
     assert answer([]) == ""
@@ -105,3 +106,11 @@ def test_every_paper_declares_its_main_conclusions(key):
     main = [c.main for c in read_claims(papers.shipped() / key / "claims.toml") if c.main]
     assert 1 <= len(main) <= 6
     assert all(not m.endswith(".") and not m.startswith("that ") for m in main)
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_every_unstated_parameter_has_a_phrase_for_sentences(key):
+    study = papers.load(key)
+    phrases = study.words["unstated"]
+    assert set(phrases) == {o.name for o in study.opens()}
+    assert len(set(phrases.values())) == len(phrases) and not any(p.endswith(".") for p in phrases.values())

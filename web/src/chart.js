@@ -7,6 +7,7 @@ import { digits, make } from "./text.js";
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif';
 const PAPER_WIDTH = 640;
 const DOTS = [2, 4]; // between hollow marks
+const ROOM = 7; // pixels that a mark may reach over the edge
 const NEAR = 24; // distance in pixels at which a mark is selected
 const STEP = 0.5; // zoom factor of a key or button
 
@@ -208,7 +209,13 @@ export class Chart {
       ctx.stroke();
       ctx.fillText(name, bbox.left + bbox.width - ctx.measureText(name).width - 4 * px, y - 4 * px);
     }
-    ctx.setLineDash([]);
+    ctx.restore();
+    ctx.save();
+    const beyond = this.zoomed ? 0 : ROOM * px; // a mark at the edge is whole
+    ctx.beginPath();
+    ctx.rect(bbox.left - beyond, bbox.top - beyond, bbox.width + 2 * beyond, bbox.height + 2 * beyond);
+    ctx.clip();
+    ctx.lineWidth = px;
     this.columns.forEach(({ line, part }, i) => {
       if (part === "y" && u.series[i + 1].show && (this.marks || line.bars)) this.bars(u, line, i + 1);
     });
@@ -285,7 +292,7 @@ export class Chart {
     const list = make("ul", { class: "legend-of" });
     this.spec.lines.forEach((line, i) => {
       const look = line.hollow || dash(line.hue ?? 0).length ? "dashed" : "solid";
-      const mark = line.hollow ? "mark hollow" : "mark";
+      const mark = line.mark === "cross" ? "mark cross" : line.hollow ? "mark hollow" : "mark";
       const swatch = make("i", { class: `${this.marks || line.bars ? mark : look}`, "aria-hidden": "true" });
       swatch.style.color = line.hue === null ? "var(--muted)" : variable(line.hue);
       const made = make("button", { type: "button", "aria-pressed": "true", title: "Show or hide" }, swatch, line.name, " ", this.readings[i]);

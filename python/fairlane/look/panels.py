@@ -57,11 +57,21 @@ def _lines(p: Lines, name: str) -> Chart:
         if any(y is not None for y in c.ours):
             lines.append(Line(called, c.x, c.ours, c.low, c.high, hue, bars=True, mark=mark, size=3.0))
         if any(y is not None for y in c.published):
-            lines.append(Line(f"{called}, published", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True))
+            lines.append(
+                Line(f"{c.name}, published" if c.name else "published", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True)
+            )
         bad = [(x, y) for x, y, wrong in zip(c.x, c.published, c.crossed, strict=False) if wrong and y is not None]
         if bad:
             lines.append(
-                Line(f"{called}, inconsistent", [x for x, _ in bad], [y for _, y in bad], hue=None, bars=True, mark="cross", size=5.0)
+                Line(
+                    f"{c.name}, inconsistent" if c.name else "inconsistent",
+                    [x for x, _ in bad],
+                    [y for _, y in bad],
+                    hue=None,
+                    bars=True,
+                    mark="cross",
+                    size=5.0,
+                )
             )
     a = p.axes
     return Chart(

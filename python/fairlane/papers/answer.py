@@ -34,8 +34,9 @@ def tally(claims: Sequence[Entry], several: bool = False) -> str:
         words = f"{of[0].upper()}{of[1:]} one conclusion {WORDS[verdict].one}" if len(claims) == 1 else ""
         return _plural(words or f"All of {of} {len(claims)} conclusions {WORDS[verdict].many}", several) + "."
     parts = phrases(n)
-    if (mostly := most_frequent(claims)) and n.get("depends", 0) > 1:
-        parts[[*n].index("depends")] += f" (mostly {mostly})"
+    if n.get("depends", 0) > 1 and (most := most_frequent(claims)):
+        name, k = most
+        parts[[*n].index("depends")] += f" ({'all' if k == n['depends'] else k} of them on {name})"
     return _plural(f"Of {of} {len(claims)} conclusions, {listed(parts)}", several) + "."
 
 
@@ -43,11 +44,17 @@ def _plural(words: str, several: bool) -> str:
     return words.replace("it does not state", "they do not state").replace("its own setup", "their own setups") if several else words
 
 
-def most_frequent(claims: Sequence[Entry]) -> str:
-    """Returns the unstated parameter on which most claims depend; empty if none leads."""
-    names = Counter(c["depends_on"]["name"] for c in claims if c["verdict"] == "depends" and c["depends_on"])
+def most_frequent(claims: Sequence[Entry]) -> tuple[str, int] | None:
+    """Returns the unstated parameter on which more claims depend than on any other, in words, and their number; None if none leads."""
+    names = Counter(in_words(c) for c in claims if c["verdict"] == "depends" and c["depends_on"])
     ranked = names.most_common(2)
-    return ranked[0][0] if ranked and ranked[0][1] > 1 and (len(ranked) < 2 or ranked[0][1] > ranked[1][1]) else ""
+    return ranked[0] if ranked and ranked[0][1] > 1 and (len(ranked) < 2 or ranked[0][1] > ranked[1][1]) else None
+
+
+def in_words(claim: Entry) -> str:
+    """Returns the parameter that decides a claim: what its name stands for, or else the name."""
+    of: Mapping[str, str] = claim["depends_on"]
+    return of.get("phrase") or of["name"]
 
 
 def mains(claims: Sequence[Entry]) -> str:
@@ -56,12 +63,19 @@ def mains(claims: Sequence[Entry]) -> str:
         return ""
     if len(claims) == 1:
         return f"Its main conclusion, that {claims[0]['main']}, {verb(claims[0])}."
-    each = [f"that {c['main']}, {verb(c)}" for c in claims]
+    each = [f"{c['main']} ({in_brackets(c)})" for c in claims]
     return f"Its main conclusions: {'; '.join(each)}."
 
 
 def verb(claim: Entry) -> str:
-    """Returns a verdict as the verb of a sentence: "depends on the TCP window"."""
-    if claim["verdict"] == "depends" and claim["depends_on"]:
-        return f"depends on {claim['depends_on']['name']}"
-    return WORDS[claim["verdict"]].one.replace("its own", "the paper's own")
+    """Returns a verdict as the verb of a sentence: "depends on the largest window of TCP"."""
+    return _decided(claim) or WORDS[claim["verdict"]].one.replace("its own", "the paper's own")
+
+
+def in_brackets(claim: Entry) -> str:
+    """Returns a verdict as it stands behind a conclusion: "supported", "depends on the largest window of TCP"."""
+    return _decided(claim) or WORDS[claim["verdict"]].name
+
+
+def _decided(claim: Entry) -> str:
+    return f"depends on {in_words(claim)}" if claim["verdict"] == "depends" and claim["depends_on"] else ""

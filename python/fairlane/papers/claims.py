@@ -42,6 +42,8 @@ class DependsOn:
     """Empty if no single value separates: the parameter only has the largest effect on the margin."""
     side: str = ""
     """Where the claim holds more often: above or below the value, or with it."""
+    phrase: str = ""
+    """What the name stands for, as a phrase after "depends on": "the length of a TCP segment"; empty if the study has no words for it."""
 
     @classmethod
     def on(cls, first: Boundary) -> DependsOn:
@@ -50,7 +52,7 @@ class DependsOn:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the JSON document."""
-        return {"name": self.name, "value": self.value or None, "holds": self.side or None}
+        return {"name": self.name, "phrase": self.phrase or None, "value": self.value or None, "holds": self.side or None}
 
     def __str__(self) -> str:
         return f"{self.name} {self.side + ' ' if self.side in ('above', 'below') else ''}{self.value}".strip()

@@ -334,7 +334,7 @@ class Paper(ABC):
     def words(self) -> Tree:
         """The texts of ``paper.toml``; optional ones are empty if absent."""
         blank = dict.fromkeys(("citation", "question", "setup", "topology", "peer", "peer_note"), "")
-        return {**blank, "factors": {}, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
+        return {**blank, "factors": {}, "unstated": {}, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
 
     @cached_property
     def parameters(self) -> list[dict[str, str]]:

@@ -186,6 +186,8 @@ def of_settings(judged: Judged, joint: Joint) -> Judged:
     found = share_of_runs(judged) if alone else share(joint.outcomes(id))
     verdict = summarise(judged.here, found, judged.runs, alone, bool(judged.claim.inconsistent))
     boundaries, depends = deciding(joint, id) if verdict == "depends" else ((), None)
+    if depends and joint.paper:
+        depends = replace(depends, phrase=joint.paper.words["unstated"].get(depends.name, ""))
     match = None if alone else joint.share_matching(id)
     return replace(
         judged, verdict=verdict, share=found, alone=alone, boundaries=boundaries, depends_on=depends, share_matching=match,

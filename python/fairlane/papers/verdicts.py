@@ -98,7 +98,8 @@ def here_text(claim: Mapping[str, Any]) -> str:
     """
     if claim["in_paper_setup"] is None:
         return "not run"
-    return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} run{'' if claim['runs'] == 1 else 's'})"
+    even = "; their means decide" if 2 * claim["runs_true"] == claim["runs"] else ""
+    return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} run{'' if claim['runs'] == 1 else 's'}{even})"
 
 
 def elsewhere_text(claim: Mapping[str, Any]) -> str:
