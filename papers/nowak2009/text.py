@@ -166,27 +166,29 @@ def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapp
     first, second = _modified(r)
     chosen, best = (r.mean("rtt_all", set="long", case=c) for c in ("chosen", "C8"))
     return [
-        f"The ordering is the paper's. The video first with RED for TCP is the best compromise: {_of(r, 'udp_delivered', 'C8'):.1f} % of "
-        f"the video arrives, and TCP keeps {_of(r, 'tcp_share', 'C8'):.0f} % of the link with {1e3 * _of(r, 'rtt', 'C8'):.0f} ms; 4:1 "
-        f"turns with RED do the same ({1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED the same turns cost {_of(r, 'rtt', 'C5'):.1f} s. "
-        f"TCP first with RED gives TCP the shortest round trip ({1e3 * _of(r, 'rtt', 'C3'):.0f} ms) and makes the video wait.",
-        f"All of Table 1 together is {_apart(r, published):.1f} % from the published values in the median"
+        "The cases rank as in the paper. The best compromise is the video first, with RED for TCP (C8): "
+        f"{_of(r, 'udp_delivered', 'C8'):.1f} % of the video arrives, and TCP keeps {_of(r, 'tcp_share', 'C8'):.0f} % of the link with a "
+        f"round trip of {1e3 * _of(r, 'rtt', 'C8'):.0f} ms. One TCP packet and then four of the video does the same with RED (C9: "
+        f"{1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED (C5) TCP's round trip is {_of(r, 'rtt', 'C5'):.1f} s. TCP first with RED (C3) "
+        f"gives TCP the shortest round trip ({1e3 * _of(r, 'rtt', 'C3'):.0f} ms) and makes the video wait.",
+        f"The median deviation from the published values of Table 1 is {_apart(r, published):.1f} %"
         + "".join(f", and {_apart(others[n], published):.1f} % with {n}" for n in (EXAMPLE, STATED) if n in others) + ".",
         f"The published backlogs of the video tell how much TCP sent, which the paper does not. The queue fills to {longest:.0f} packets "
         f"while TCP is served ({ended['C3']:.0f} s) and then empties; recorded at every packet that is a mean of {mean:.0f} and a "
         f"deviation of {sd:.0f} packets (published: 960 and 570).",
-        f"With connections that start 3 s apart the FIFO queues of TCP hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
-        "(published: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "")
+        f"With connections that start 3 s apart the FIFO queues of TCP hold {_fifos(r)} packets with TCP first (C4), 4:1 turns (C5) and "
+        "1:1 turns (C6); published are 69, 111 and 90.9"
+        + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "")
         + ".",
-        "From the shortest to the longest the round trips are (published in brackets) "
+        "The round trips of the three connections without RED, the shortest first (published in brackets): "
         + "; ".join(_in_order(r, published, c) for c in FIFOS)
-        + ". In the paper another connection has the shortest in each of these cases. Those of C6 are not reached.",
-        f"Nor are the video's backlogs with 1:1 turns: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast, to "
-        f"{_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean, not 960."
+        + ". In the paper another connection has the shortest in each of these cases. The round trips of C6 are not reproduced.",
+        f"The video's backlogs with 1:1 turns are not reproduced: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as "
+        f"fast, to {_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean; 960 are published."
         + _with(others, GREEDY, lambda o: f"They are equal with a video of nearly the whole link (at 99 %: {_backlog(o)} packets), "
                 f"but then 4:1 turns are not enough for it: its queue there holds {_of(o, 'queue2_mean', 'C5'):.0f}.")
         + _with(others, FAR, lambda o: _far(o, published)),
-        f"And not the lengths of TCP's queues with RED: published for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, "
+        "The lengths of TCP's queues with RED are not reproduced: published for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, "
         f"ours are {_reds(r)}"
         + _with(others, STATED, lambda o: f"and with the queues as the text states them {_reds(o)}") + ".",
         f"How RED spaces its drops matters as much as its thresholds. Three connections alone with RED 5 to 50 keep {classic:.0f} "
@@ -194,10 +196,11 @@ def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapp
         "The modified priority: each packet that RED drops lets one of the video's pass. The loss of TCP grows from "
         f"{_of(r, 'tcp_loss', 'C3'):.1f} to {_of(r, 'tcp_loss', 'C3m'):.1f} %, its queue is {100 * (1 - first):.0f} % shorter, that of the "
         f"video {100 * (1 - second):.0f} %." + _differ(others, EXAMPLE) + _differ(others, STATED),
-        f"One queue for both does not starve TCP. With RED the video takes {_of(r, 'udp_share', 'C2'):.0f} % of the link, what it "
-        f"sends less what is lost, and TCP {_of(r, 'tcp_share', 'C2'):.0f} %.",
-        "The closing question has an answer: fairlane tune, given the scenario and what is wanted, also puts the video first, and "
-        f"gives TCP three packets of room in the place of RED: a round trip of {1e3 * chosen:.0f} ms where the paper's choice, "
+        f"One queue for both does not starve TCP. With RED the video takes {_of(r, 'udp_share', 'C2'):.0f} % of the link (what it "
+        f"sends, less what is lost) and TCP {_of(r, 'tcp_share', 'C2'):.0f} %.",
+        "The paper ends with a question: can the queue be chosen automatically? fairlane tune, given the scenario and what is wanted, also "
+        "puts the video first, and gives TCP a queue of three packets in the place of RED: a "
+        f"round trip of {1e3 * chosen:.0f} ms where the paper's choice, "
         f"C8, has {1e3 * best:.0f}, at nearly the same goodput.",
     ]  # fmt: skip
 

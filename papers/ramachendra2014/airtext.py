@@ -233,6 +233,6 @@ def finding(r: Results) -> list[str]:
     of_air = 100 * given / max(1.0, dropped + given)
     return [
         f"On the air (802.11b at 2 Mbit/s, {n} nodes, {LOAD} % load, {LIMIT} packets) {of_air:.0f} % of the packets that RED's network "
-        f"loses are given up after the last attempt, not dropped in a queue, and no queue decides that. ModRED's throughput is "
-        f"{_signed(_apart(r, n, LOAD))} against RED's there, where it drops and lowers windows."
+        "loses are given up after the last attempt, not dropped in a queue, and no queue discipline changes that. ModRED's throughput, "
+        f"which drops and lower windows both cost, differs from RED's by {_signed(_apart(r, n, LOAD))} there."
     ]

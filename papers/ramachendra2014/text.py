@@ -120,15 +120,15 @@ def findings(r: Results) -> list[str]:
     c, d = (of(r, "loss_rate", 50, q, "DropTail", 16) for q in (25, 250))
     return [
         f"ModRED does not carry more than RED, WRED or AVQ: with 64 nodes that all send and 100 packets it uses {uses[3]:.1f} % of the "
-        f"link; RED {uses[0]:.1f}, WRED {uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % where they lose "
+        f"link; RED {uses[0]:.1f}, WRED {uses[1]:.1f} and AVQ {uses[2]:.1f} %. It loses {lost[3]:.2f} % of its packets where they lose "
         f"{_list(lost[:3], 2)} %.",
         waiting(r),
-        f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}, with deviations of {steady[1]:.1f} and {steady[0]:.1f} "
-        f"packets. Jitters are {jitters[1]:.1f} and {jitters[0]:.1f} ms.",
-        f"All four published losses have a setting: {a:.2f} and {b:.2f} % where 3.58 and 1.6 are published, {c:.2f} and {d:.2f} % where "
-        "0.36 and 0 are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 bytes, "
-        "windows of 50 kbyte and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Others reach "
-        "them, too: four numbers do not fix what is open.",
+        f"ModRED's mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}, with standard deviations of {steady[1]:.1f} and "
+        f"{steady[0]:.1f} packets. The mean jitter is {jitters[1]:.1f} ms with ModRED and {jitters[0]:.1f} ms with RED.",
+        f"One setting comes near all four published losses: {a:.2f} and {b:.2f} % where 3.58 and 1.6 % are published, {c:.2f} and {d:.2f} "
+        "% where 0.36 and 0 % are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 "
+        "bytes, windows of 50 kbyte and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Other "
+        "settings do so, too: four numbers do not determine what the paper leaves open.",
         *airtext.finding(r),
     ]
 

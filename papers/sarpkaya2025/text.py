@@ -31,15 +31,17 @@ def findings(share: Both, srtt: Both) -> list[str]:
     apart = median(abs(x - y) for x, y in share.values())
     trips = median(abs(y / x - 1) for x, y in srtt.values())
     out = [
-        f"Of {len(share)} published shares {near} ({100 * near / len(share):.0f} %) are within {NEAR} of ours, and the median difference "
-        f"is {apart:.3f}; Prague's smoothed round trip differs by {100 * trips:.1f} % in the median.",
-        "Marks that one of two flows answers decide a shared queue. In a FIFO that marks, CUBIC without ECN leaves Prague "
-        f"{_pair(share, 'CUBIC', 'FIFO-ECN')}, and CUBIC with ECN {_pair(share, 'CUBIC-ECN', 'FIFO-ECN')}.",
-        f"DualPI2 is fair to CUBIC, {_pair(share, 'CUBIC', 'DualPI2')}, but not to a flow that ignores its signals: next to BBRv3 with ECN "
-        f"Prague has {_pair(share, 'BBRv3-ECN', 'DualPI2')}, since at 10 ms BBRv3 ignores marks and DualPI2 marks it instead of dropping.",
+        f"Of {len(share)} published shares of Prague in the goodput {near} ({100 * near / len(share):.0f} %) are within {NEAR} of ours, "
+        f"and the median difference is {apart:.3f}; Prague's smoothed round trip differs by {100 * trips:.1f} % in the median.",
+        "Marks that only one of two flows answers decide who gets a shared queue. In a FIFO that marks, Prague's share of the goodput is "
+        f"{_pair(share, 'CUBIC', 'FIFO-ECN')} next to CUBIC without ECN, and {_pair(share, 'CUBIC-ECN', 'FIFO-ECN')} next to CUBIC with "
+        "ECN.",
+        f"DualPI2 is fair to CUBIC: Prague's share is {_pair(share, 'CUBIC', 'DualPI2')}. It is not fair next to a flow that ignores its "
+        f"signals: with BBRv3 with ECN Prague's share is {_pair(share, 'BBRv3-ECN', 'DualPI2')}, because BBRv3 ignores marks at 10 ms and "
+        "DualPI2 marks it instead of dropping.",
     ]
     if far := _far(share):
-        out.append(f"Further apart than {NEAR} (number of buffers): {far}.")
+        out.append(f"Shares that differ by more than {NEAR}, with the number of buffers in brackets: {far}.")
     return out
 
 

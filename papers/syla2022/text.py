@@ -42,21 +42,21 @@ def findings(r: Results) -> list[str]:
     ahead = [100 * (a / b - 1) for a, b in zip(manage, red, strict=True)]
     fair = {q: _curve(r, "fairness", q) for q in ("Management", "RED")}
     return [
-        "One setting is near both tables if packets are counted several times: counts five times (all counts are multiples of five), the "
-        f"bytes behind a throughput fifteen times. Vegas, Sack and Fack then get {_list(counted, 1)} Mbit/s next to streams of 0.5 Mbit/s, "
-        f"published 63.8, 43.7 and 35.6; on the link they are {_list(rates, 2)} of 5. In all three cells the published packets that arrive "
-        "are 1500 to 1550 for each Mbit/s, one time base.",
+        "One setting is near both tables if a packet counts several times: five times in the numbers of packets (all that are published "
+        "are multiples of five) and fifteen times in a throughput. Next to streams of 0.5 Mbit/s Vegas, Sack and Fack then get "
+        f"{_list(counted, 1)} Mbit/s, published 63.8, 43.7 and 35.6; on the link of 5 Mbit/s these are {_list(rates, 2)} Mbit/s.",
         f"In Table 3 five flows of a window of 12 segments over a shared link of 95 ms send {_list(_five(r, 'packets_sent'), 0)} packets, "
         f"lose {_list(_five(r, 'packets_lost'), 0)} and take {_list(_five(r, 'mean_delay'), 1)} ms; published are 62260, 52060 and 47780, "
         "0, 50 and 40, and 106.0, 91.2 and 87.9. Vegas is not ahead of Sack and Fack in this setting.",
         f"At 3 Mbit/s a stream the link is asked for more than it carries. TCP sends {_list(sent, 0)} packets here, 2990, 390 and 1470 in "
-        "the paper. What is compared there is a few hundred packets.",
+        "the paper, each packet counted five times: what is compared there is a few hundred packets.",
         f"Five flows with almost the same latency: Jain's index is {_list(_five(r, 'jain'), 3)} for Vegas, Sack and Fack over RED in "
         f"this setting. "
         "How fair they are, and whether one stands out, turns with microseconds of difference between their links (see the claims).",
         "Management is ns-2's DropTail under another name: run next to it, every packet has the same fate. Against RED with the same "
         "threshold it "
-        f"carries {', '.join(f'{x:+.1f}' for x in ahead)} % at 5 to 30. With unequal delays Jain's index goes from "
+        f"carries {', '.join(f'{x:+.1f}'.replace('-', '−') for x in ahead)} % "
+        "at 5, 10, 15, 20, 25 and 30 packets. With unequal delays Jain's index goes from "
         f"{_range(fair['Management'], 2)} "
         f"with Management and from {_range(fair['RED'], 2)} with RED over these thresholds.",
     ]

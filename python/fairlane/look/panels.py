@@ -53,26 +53,15 @@ def _lines(p: Lines, name: str) -> Chart:
     lines: list[Line] = []
     for i, c in enumerate(p.curves):
         hue, mark = hue_number(c.name, i), _MARKS[i // 5 % len(_MARKS)]
-        called = c.name or "ours"
+        before = f"{c.name}, " if c.name else ""
         if any(y is not None for y in c.ours):
-            lines.append(Line(called, c.x, c.ours, c.low, c.high, hue, bars=True, mark=mark, size=3.0))
+            lines.append(Line(c.name or "ours", c.x, c.ours, c.low, c.high, hue, bars=True, mark=mark, size=3.0))
         if any(y is not None for y in c.published):
-            lines.append(
-                Line(f"{c.name}, published" if c.name else "published", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True)
-            )
+            lines.append(Line(f"{before}published", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True))
         bad = [(x, y) for x, y, wrong in zip(c.x, c.published, c.crossed, strict=False) if wrong and y is not None]
         if bad:
-            lines.append(
-                Line(
-                    f"{c.name}, inconsistent" if c.name else "inconsistent",
-                    [x for x, _ in bad],
-                    [y for _, y in bad],
-                    hue=None,
-                    bars=True,
-                    mark="cross",
-                    size=5.0,
-                )
-            )
+            at, crossed = [x for x, _ in bad], [y for _, y in bad]
+            lines.append(Line(f"{before}inconsistent", at, crossed, hue=None, bars=True, mark="cross", size=5.0))
     a = p.axes
     return Chart(
         name, a.title, a.x, a.y, lines, ends=("low", "high"), from_zero=span(p.curves)[0] <= 0, log_x=a.log_x, log_y=a.log_y, ticks=a.ticks,
