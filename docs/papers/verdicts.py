@@ -147,7 +147,7 @@ def unreached(key: str) -> str:
         told += f" No recorded setting meets {len(plain)} value{'s' if len(plain) > 1 else ''}"
         told += f" (without {len(lost) - len(plain)} that contradict others of the paper)" if len(lost) > len(plain) else ""
         between = len(plain) - len(outside)
-        told += f"; {between} of them lie between the values of settings" if between else ""
+        told += f"; {between} of them lie{'s' if between == 1 else ''} between the values of settings" if between else ""
         told += ":" if outside and not between else "; the others:" if outside else "."
     lines = [told]
     if outside:

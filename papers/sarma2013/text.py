@@ -124,12 +124,24 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
         f"{fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more.",
         f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 bytes, so that its buffer is a third of DropTail's, "
         f"and {_overflows(r)} of its drops at the router are overflows of that, not early drops." + _with_room(others),
-        "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost.",
+        "UDP fills the shared link: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost."
+        + _exactly_full(r.samples(r.combination(clients=5, queue="RED", traffic="UDP"), _LOSS)),
         "Up to 5 clients the access links are the limit. A TCP packet waits in its own client's queue: "
         f"{whole:.0f} ms from end to end with DropTail, {whole / 13.246:.1f} times the 13.2 ms that the published delays, counted from the "
         "router, show.",
         *_single(shared),
     ]
+
+
+def _exactly_full(losses: Sequence[float]) -> str:
+    """Describes RED where five UDP clients fill the link exactly; empty if no replication loses anything."""
+    lossy = [x for x in losses if x > 1]
+    if not lossy:
+        return ""
+    return (
+        f" With RED and 5 clients, which fill the link exactly, {len(lossy)} of {len(losses)} replications lose "
+        f"{max(lossy):.0f} % all the same."
+    )
 
 
 def _single(losses: Sequence[float]) -> list[str]:
