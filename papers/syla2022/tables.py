@@ -87,7 +87,8 @@ class BuildsTables(Paper):
             )
         names = [f"{queue}, {rate}" for queue, rate in places]
         log = metric != "mean_delay"
-        return charts.Lines(curves, charts.Axes(title, "queue, Mbit/s of a stream", title, log_y=log, names=names))
+        what, _, unit = title.rpartition(", ")
+        return charts.Lines(curves, charts.Axes(what, "queue, Mbit/s of a stream", unit, log_y=log, names=names))
 
     def _counting(self) -> str:
         """How packets are counted in the setting of these tables."""
