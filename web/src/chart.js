@@ -216,6 +216,7 @@ export class Chart {
     ctx.rect(bbox.left - beyond, bbox.top - beyond, bbox.width + 2 * beyond, bbox.height + 2 * beyond);
     ctx.clip();
     ctx.lineWidth = px;
+    ctx.setLineDash([]);
     this.columns.forEach(({ line, part }, i) => {
       if (part === "y" && u.series[i + 1].show && (this.marks || line.bars)) this.bars(u, line, i + 1);
     });
