@@ -238,6 +238,11 @@ def test_quick_looks_of_all_papers_have_svg_alone(quick, together):
     assert names
     assert {p.name for p in (together.folder / "sarma2013" / "figures").iterdir()} == {f"{n}.svg" for n in names}
     assert verify(together.folder / "sarma2013").whole
+    alone, among = (
+        re.findall(r'href="(figures/[^"]+)"', (x / "index.html").read_text("utf-8")) for x in (quick.folder, together.folder / "sarma2013")
+    )
+    assert set(alone) == {f"figures/{n}.{form}" for n in names for form in ("svg", "png")}
+    assert set(among) == {f"figures/{n}.svg" for n in names}
 
 
 def test_the_panels_of_a_figure_stand_side_by_side(quick):

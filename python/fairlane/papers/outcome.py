@@ -68,6 +68,8 @@ class ReproductionOutcome:
     """Our tables as the claims read them."""
     missing: str = ""
     """Which runs of the study were not made, as in a quick look."""
+    png: bool = True
+    """True if the figures are written as PNG, besides SVG."""
     joint: Joint | None = None
     """The settings that were run, or those on record if this is a part of the runs; None if nothing is unstated, or on record."""
     moving: list[Inset] = field(default_factory=list)

@@ -237,7 +237,7 @@ def _reproduced(
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
-    r.tables, r.missing, r.notes, r.joint = tables, missing, notes, joint
+    r.tables, r.missing, r.notes, r.joint, r.png = tables, missing, notes, joint, png
     r.moving = insets(paper, moving, chosen[0])
     if why:
         seen_closer = covering(combinations)
@@ -245,7 +245,7 @@ def _reproduced(
         r.watched = watched(paper, seen_closer, chosen[0], progress)
     if progress is not None:
         progress(1.0, "writing the page")
-    _write(r, runner.kept, png)
+    _write(r, runner.kept)
     return r
 
 
@@ -306,7 +306,7 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[
     return changed, [i for i, x in after.items() if x == "no-data"]
 
 
-def _write(r: Reproduction, runs: Sequence[str], png: bool) -> None:
+def _write(r: Reproduction, runs: Sequence[str]) -> None:
     """The list of runs, tables, figures, page, and last the JSON document; each file appears whole or not at all."""
     from ..look import theme
     from . import page
@@ -318,7 +318,7 @@ def _write(r: Reproduction, runs: Sequence[str], png: bool) -> None:
                 put(f"{experiment.id}.csv", csv_of_rows(b.rows))
             for p in b.pictures:
                 put(f"figures/{p.name}.svg", p.svg.encode())
-                if png:
+                if r.png:
                     put(f"figures/{p.name}.png", theme.png(p.figure))
                 else:  # that of an earlier run would show other values than the SVG
                     (r.folder / f"figures/{p.name}.png").unlink(missing_ok=True)
