@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from xml.etree import ElementTree
 
 import pytest
 
@@ -12,6 +13,7 @@ from fairlane import papers
 from fairlane.look.charts import Axes, Curve, Lines
 from fairlane.look.panels import live_of
 from fairlane.look.series import Series, Trace
+from fairlane.papers.definition import Picture
 from fairlane.papers.tables import read_csv
 
 pytestmark = pytest.mark.usefixtures("kept_runs")
@@ -25,6 +27,18 @@ SAVED = """(async () => {
 })()"""
 """The file that the button of a chart's numbers saves."""
 ONLY = {"sarma2013": ["fig3"], "syla2022": ["fig5", "fig6"]}
+
+
+def test_the_panels_of_a_figure_stand_side_by_side():
+    """Each is a drawing of its own, as wide as on the page, and no id is there twice."""
+    panels = [Lines([Curve(c, [1.0, 2.0], [2.0, 3.0])], Axes(c, "clients", "delay, ms", size=(3.0 + i, 2.0))) for i, c in enumerate("abc")]
+    root = ElementTree.fromstring(Picture("p", "Three", "", panels).svg)
+    parts = [x for x in root if x.tag.endswith("svg")]
+    assert [float(x.get("x")) for x in parts] == pytest.approx([0, 3 * 72, 7 * 72])
+    assert [[float(x.get(k)) for k in ("width", "height")] for x in parts] == [pytest.approx([72 * w for w in p.size]) for p in panels]
+    assert root.get("viewBox") == f"0 0 {12 * 72} {2 * 72}"
+    ids = [x.get("id") for x in root.iter() if x.get("id")]
+    assert len(ids) == len(set(ids))
 
 
 def test_a_long_series_keeps_its_peaks_and_its_names():

@@ -245,24 +245,6 @@ def test_quick_looks_of_all_papers_have_svg_alone(quick, together):
     assert set(among) == {f"figures/{n}.svg" for n in names}
 
 
-def test_the_panels_of_a_figure_stand_side_by_side(quick):
-    """Each is a drawing of its own, as wide as on the page, and no id is there twice."""
-    from xml.etree import ElementTree
-
-    picture = next(p for _, b in quick.experiments for p in b.pictures if len(p.panels) > 1)
-    root = ElementTree.fromstring((quick.folder / "figures" / f"{picture.name}.svg").read_text())
-    parts = [x for x in root if x.tag.endswith("svg")]
-    assert len(parts) == len(picture.panels)
-    right = 0.0
-    for part, panel in zip(parts, picture.panels, strict=True):
-        assert float(part.get("x")) == pytest.approx(right)
-        assert [float(part.get(k)) for k in ("width", "height")] == pytest.approx([72 * x for x in panel.size])
-        right += 72 * panel.size[0]
-    assert root.get("viewBox") == f"0 0 {right:g} {72 * max(p.size[1] for p in picture.panels):g}"
-    ids = [x.get("id") for x in root.iter() if x.get("id")]
-    assert len(ids) == len(set(ids))
-
-
 def test_two_papers_are_counted_together(together):
     from fairlane.papers.all_papers import Reproductions
 
