@@ -81,7 +81,7 @@ def test_several_changes_and_those_of_the_file_come_in_their_order():
 
 
 def test_changes_of_one_instant_come_one_after_the_other():
-    """What a change causes at its instant happens before the next change, in a file as by hand."""
+    """Events that a change causes at its instant happen before the next change, in a file as by hand."""
 
     def net(at=()) -> fl.Network:
         return network(at=at).flow("more", "a", "c", count=1, room=3, tcp={})

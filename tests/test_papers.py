@@ -233,7 +233,7 @@ def test_all_papers_have_one_document_and_one_page(quick, together):
 
 
 def test_quick_looks_of_all_papers_have_svg_alone(quick, together):
-    """A PNG that was there before would show other runs than the SVG beside it."""
+    """A PNG that was there before would show other runs than the SVG next to it."""
     names = {p.stem for p in (quick.folder / "figures").glob("*.png")}
     assert names
     assert {p.name for p in (together.folder / "sarma2013" / "figures").iterdir()} == {f"{n}.svg" for n in names}

@@ -128,7 +128,7 @@ def findings(r: Results) -> list[str]:
         f"One setting comes near all four published losses: {a:.2f} and {b:.2f} % where 3.58 and 1.6 % are published, {c:.2f} and {d:.2f} "
         "% where 0.36 and 0 % are. It keeps the stated 150 ms and takes one queue of 25, 100 or 250 packets, NewReno with segments of 1460 "
         "bytes, windows of 50 kbyte and timeouts from 400 ms, uniform round trips, and 16 nodes for the losses that name no number. Other "
-        "settings do so, too: four numbers do not determine what the paper leaves open.",
+        "settings do so, too: four numbers do not determine what the paper does not state.",
         *airtext.finding(r),
     ]
 

@@ -1,9 +1,8 @@
 //! A scenario that passed every check, and its changes.
 
-use crate::changes::links::Changed;
 use crate::code::Warning;
 use crate::expand::{Expanded, LinkDir, Member, Transport, members};
-use crate::spec::Scenario;
+use crate::spec::{LinkSpec, Scenario, Wire};
 use fairlane_net::{NodeId, Waiting};
 use fairlane_units::{Name, Time};
 use rustc_hash::FxHashMap;
@@ -33,7 +32,18 @@ pub struct Change {
     pub(crate) what: What,
 }
 
-/// What a change changes.
+/// A link with other values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Changed {
+    pub(crate) name: String,
+    /// Number of its first direction.
+    pub(crate) first: usize,
+    pub(crate) spec: LinkSpec,
+    /// One or both directions.
+    pub(crate) wires: Vec<Arc<Wire>>,
+}
+
+/// Extent of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum What {
     /// Links, with all their values.

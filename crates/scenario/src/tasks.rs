@@ -25,7 +25,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Schedules a task in place of the one that the flow has.
+    /// Schedules a task instead of the one that the flow has.
     pub(crate) fn schedule(&mut self, task: Task) {
         log_step(self.by_time.len());
         if let Some(old) = self.places.remove(&task.flow) {

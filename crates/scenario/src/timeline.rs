@@ -1,10 +1,10 @@
 //! Timeline of a run: the end of the warm-up, and changes of the network.
 
-use crate::changes::links::{self, Changed};
+use crate::changes::links;
 use crate::changes::{self, Unfit};
 use crate::components::BuiltIn;
 use crate::expand::Member;
-use crate::resolved::{Change, Resolved, What};
+use crate::resolved::{Change, Changed, Resolved, What};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::tasks::{Task, Tasks};

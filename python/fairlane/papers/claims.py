@@ -43,7 +43,7 @@ class DependsOn:
     side: str = ""
     """Where the claim holds more often: above or below the value, or with it."""
     phrase: str = ""
-    """What the name stands for, as a phrase after "depends on": "the length of a TCP segment"; empty if the study has no words for it."""
+    """Phrase that the name stands for, after "depends on": "the length of a TCP segment"; empty if the study has no words for it."""
 
     @classmethod
     def on(cls, first: Boundary) -> DependsOn:

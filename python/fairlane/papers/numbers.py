@@ -53,7 +53,7 @@ def mean_and_interval(row: Compared) -> tuple[str, str]:
 
 
 def mean(row: Compared) -> str:
-    """Our mean beside the published value: with the digits of its interval, and at most one decimal place more than published.
+    """Our mean next to the published value: with the digits of its interval, and at most one decimal place more than published.
 
     >>> from .tables import Compared
     >>> mean(Compared((), "rtt", "s", 0.11, 0.105264, published_text="0.11"))

@@ -9,7 +9,7 @@ use crate::check::Checker;
 use crate::components::BuiltIn;
 use crate::diag::Sources;
 use crate::expand::{LinkDir, Member};
-use crate::resolved::Resolved;
+use crate::resolved::{Changed, Resolved};
 use crate::schema;
 use crate::semantics::{findings, wires};
 use crate::source::{Entry, Names, Node, Table, Value, overlay};
@@ -26,18 +26,7 @@ use std::sync::Arc;
 /// Values of a direction that may change.
 const OPEN: [&str; 5] = ["rate", "delay", "loss", "duplicate", "queue"];
 
-/// A link with other values.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Changed {
-    name: String,
-    /// Number of its first direction.
-    pub(crate) first: usize,
-    spec: LinkSpec,
-    /// One or both directions.
-    pub(crate) wires: Vec<Arc<Wire>>,
-}
-
-/// What stays the same during a run: the numbers of the links, and whether flows share the rate of one.
+/// Parts of a scenario that stay the same during a run: the numbers of the links, and whether flows share the rate of one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index(Option<Arc<(FxHashMap<Name, usize>, bool)>>);
 
