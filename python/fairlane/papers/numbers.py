@@ -53,19 +53,8 @@ def mean_and_interval(row: Compared) -> tuple[str, str]:
 
 
 def mean(row: Compared) -> str:
-    """Our mean next to the published value: with the digits of its interval, and at most one decimal place more than published.
-
-    >>> from .tables import Compared
-    >>> mean(Compared((), "rtt", "s", 0.11, 0.105264, published_text="0.11"))
-    '0.105'
-    >>> mean(Compared((), "loss", "percent", 0.0, 0.0142, published_text="0"))
-    '0.014'
-    """
-    text = min(mean_and_interval(row)[0], value(row.ours), key=len)
-    places = len(row.published_text.partition(".")[2]) + 1
-    if row.ours is None or not row.published_text or len(text.partition(".")[2]) <= max(places, _places(row.ours, 2)):
-        return text
-    return f"{row.ours:.{max(places, _places(row.ours, 2))}f}"
+    """Our mean alone: with the digits of its interval, but not beyond five."""
+    return min(mean_and_interval(row)[0], value(row.ours), key=len)
 
 
 def pm(row: Compared) -> str:
