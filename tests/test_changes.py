@@ -97,9 +97,6 @@ def test_changes_of_one_instant_come_one_after_the_other():
                 sim.advance(to=time)
         sim.advance()
         assert sim.fingerprint == whole.fingerprints[0]
-    # Both together are another run: the new flows begin at the new rate.
-    together = {**file[0][1], **file[1][1], **file[2][1]}
-    assert net([("5s", together)]).run(seed=1).fingerprints != whole.fingerprints
 
 
 def test_a_change_that_those_of_the_file_do_not_fit_is_refused():

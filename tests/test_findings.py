@@ -42,11 +42,12 @@ def test_figures_of_yang2001_are_those_of_its_page():
 
 
 def test_no_setting_of_yang2001_that_was_run_whole_could_have_reached_what_was_asked():
-    """Neither the best of them, nor each queue in its own setting, nor the best means with deviations that differ by chance alone."""
+    """Neither the best of them, nor the best means with deviations that chance alone makes. Each queue with its own setting just could."""
     found = recorded_whole(papers.load("yang2001"))
     r = script().reachable(found)
     assert (r["all"], r["needed"], r["last"]) == (545, 273, 240)
     assert all(found.median(n) > 0.07 for n in found.ours)
-    assert r["most"] <= r["mixed"] < r["needed"]
+    assert r["most"] < r["needed"]
+    assert r["most"] <= r["mixed"] <= r["needed"]  # the best of 158 settings for each queue of each table, which none has together
     assert r["means"] + r["chance"] < r["needed"]
     assert r["alone"] > r["needed"]  # print can be met as well as one run meets another

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Tree = dict[str, Any]
+"""A scenario, as the tree of its TOML file."""
 
 
 def copy_tree(tree: Tree) -> Tree:
@@ -34,9 +35,6 @@ def copy_tree(tree: Tree) -> Tree:
     """
     copied: Tree = json.loads(json.dumps(tree))
     return copied
-
-
-"""A scenario, as the tree of its TOML file."""
 
 
 _FILE = re.compile(r"\w[\w.+-]{0,99}(/\w[\w.+-]{0,99})?")
