@@ -37,6 +37,10 @@ def network(queue="red", at=(), duration="12s", stop=None, **link) -> fl.Network
     net.flow("tcp", "a", "c", count=2, spread="100ms", tcp={"cc": "cubic"}, stop=stop)
     net.flow("udp", "a", "c", udp={}, source={"poisson": {"rate": "300kbit/s", "size": "500B"}}, stop=stop)
     net.flow("late", "a", "c", tcp={}, start="8s", stop=stop)
+    return changing(net, at)
+
+
+def changing(net: fl.Network, at) -> fl.Network:
     for time, change in at:
         net._tree.setdefault("at", []).append({"time": time, "set": change})
     return net
@@ -84,9 +88,12 @@ def test_changes_of_one_instant_come_one_after_the_other():
     """Events that a change causes at its instant happen before the next change, in a file as by hand."""
 
     def net(at=()) -> fl.Network:
-        return network(at=at).flow("more", "a", "c", count=1, room=3, tcp={})
+        net = fl.Network(duration="7s", warmup="1s")
+        net.link("a", "b", name="line", rate="1Mbit/s", delay="1ms")
+        net.flow("more", "a", "b", count=1, room=3, start="150ms", tcp={}, source={"file": {"size": "3kB"}})
+        return changing(net, at)
 
-    file = [("5s", {"flows.more.count": 3}), ("5s", {"links.in.rate": "1Mbit/s"}), ("5s", {"links.in.queue": "ared"})]
+    file = [("5s", {"flows.more.count": 3}), ("5s", {"links.line.delay": "9ms"}), ("5s", {"links.line.queue": "ared"})]
     whole = net(file).run(seed=1)
     for pause in (False, True):
         sim = net().start(seed=1)
@@ -97,6 +104,9 @@ def test_changes_of_one_instant_come_one_after_the_other():
                 sim.advance(to=time)
         sim.advance()
         assert sim.fingerprint == whole.fingerprints[0]
+    # All together are another run: the first packets of the new flows have the new delay.
+    together = {**file[0][1], **file[1][1], **file[2][1]}
+    assert net([("5s", together)]).run(seed=1).fingerprints != whole.fingerprints
 
 
 def test_a_change_that_those_of_the_file_do_not_fit_is_refused():

@@ -230,7 +230,8 @@ def whole(key: str) -> str:
     lines += [
         "",
         f"A median deviation below {100 * ASKED:.0f} % needs {r['needed']} of the {r['all']} values within it. The best of these settings "
-        f"has {r['most']}. If each queue could have its best setting in each table, there would be {r['mixed']}. Two runs of the declared "
+        f"has {r['most']}. If each queue could have its best setting in each table, there would be {r['mixed']}"
+        f"{', which is just enough, and which no setting has' if r['mixed'] >= r['needed'] else ''}. Two runs of the declared "
         f"setting with different seeds agree in {r['alone']} values, of {names[-1]} in {r['chance']} of {r['last']}. With this many of "
         f"{names[-1]}, the other tables would need {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
