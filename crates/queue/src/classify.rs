@@ -138,9 +138,9 @@ impl Match {
         }
         for text in &self.texts {
             let Pattern::Flow(name) = read(text)? else { continue };
-            if !context.flows().is_empty() && !context.flows().iter().any(|f| names_flow(name, f.name)) {
-                let mut known: Vec<&str> =
-                    context.flows().iter().map(|f| group(f.name)).chain(context.flows().iter().map(|f| f.name)).collect();
+            let flows = context.flows();
+            if !flows.is_empty() && !flows.iter().any(|f| names_flow(name, f.name)) {
+                let mut known: Vec<&str> = flows.iter().map(|f| group(f.name)).chain(flows.iter().map(|f| f.name)).collect();
                 let mut seen = std::collections::BTreeSet::new();
                 known.retain(|k| seen.insert(*k));
                 let list = format!("flows are {}", listed(&known));
@@ -290,8 +290,9 @@ impl Classifier {
         for (class, m) in (0..=last).zip(&matches).rev() {
             for pattern in m.texts.iter().filter_map(|t| read(t).ok()) {
                 if let Pattern::Flow(name) = pattern {
-                    by_flow.resize(context.flows().len(), last);
-                    let named = context.flows().iter().zip(&mut by_flow).filter(|(f, _)| names_flow(name, f.name));
+                    let flows = context.flows();
+                    by_flow.resize(flows.len(), last);
+                    let named = flows.iter().zip(&mut by_flow).filter(|(f, _)| names_flow(name, f.name));
                     named.for_each(|(_, c)| *c = class);
                     continue;
                 }

@@ -1,7 +1,6 @@
 //! Timeline of a run: the end of the warm-up, and changes of the network.
 
-use crate::changes::links;
-use crate::changes::{self, Unfit};
+use crate::changes::{self, Unfit, links};
 use crate::components::BuiltIn;
 use crate::expand::Member;
 use crate::resolved::{Change, Changed, Resolved, What};
