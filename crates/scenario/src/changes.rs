@@ -12,7 +12,7 @@ use crate::components::BuiltIn;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use crate::expand::{LinkDir, Member};
 use crate::resolve::resolve;
-use crate::resolved::{Change, Resolved, What};
+use crate::resolved::{Change, Resolved, Update};
 use crate::source::{Format, Node, split};
 use crate::spec::{AtSpec, FlowSpec, Scenario};
 use crate::tasks::Task;
@@ -54,24 +54,24 @@ pub(crate) enum Unfit {
 }
 
 /// Returns the change that other values make from `now` on.
-pub(crate) fn what(state: &Resolved, sets: &[(String, String)], now: Time, index: &mut links::Index) -> Result<What, Unfit> {
+pub(crate) fn update(state: &Resolved, sets: &[(String, String)], now: Time, index: &mut links::Index) -> Result<Update, Unfit> {
     if let Some(changed) = links::changed(state, sets, index) {
         links::check_all(state, &changed).map_err(Unfit::Refused)?;
-        return Ok(What::Links(changed.into()));
+        return Ok(Update::Links(changed.into()));
     }
     let next = resolved_again(state, sets, now).map_err(Unfit::Wrong)?;
     check(state, &next, now).map_err(Unfit::Refused)?;
-    Ok(What::All(Arc::new(next)))
+    Ok(Update::All(Arc::new(next)))
 }
 
-/// Makes a change in a state, which is that of `first` if there is none.
-pub(crate) fn make(state: &mut Option<Arc<Resolved>>, first: &Resolved, what: &What) {
-    match what {
-        What::Links(changed) => {
+/// Applies a change to a state, which is that of `first` if there is none.
+pub(crate) fn apply(state: &mut Option<Arc<Resolved>>, first: &Resolved, update: &Update) {
+    match update {
+        Update::Links(changed) => {
             let state = Arc::make_mut(state.get_or_insert_with(|| Arc::new(links::without_changes(first))));
             changed.iter().cloned().for_each(|link| links::put(state, link));
         }
-        What::All(next) => *state = Some(next.clone()),
+        Update::All(next) => *state = Some(next.clone()),
     }
 }
 
@@ -121,15 +121,15 @@ pub(crate) fn add_states(mut resolved: Resolved, root: &Node, sources: &Sources)
             break;
         }
         let state = last.as_deref().unwrap_or(&resolved);
-        match what(state, &at.sets(), time, &mut index) {
-            Ok(what) => {
-                if let What::All(next) = &what {
+        match update(state, &at.sets(), time, &mut index) {
+            Ok(update) => {
+                if let Update::All(next) = &update {
                     let more = next.warnings.iter().filter(|w| w.code == Code::NotModelled && !resolved.warnings.contains(w));
                     let more: Vec<_> = more.cloned().collect();
                     resolved.warnings.extend(more);
                 }
-                make(&mut last, &resolved, &what);
-                changes.push(Change { time, waiting: at.waiting, what });
+                apply(&mut last, &resolved, &update);
+                changes.push(Change { time, waiting: at.waiting, update });
             }
             Err(Unfit::Refused(Refused { at: place, message, help })) => {
                 let key = at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));
@@ -172,21 +172,21 @@ fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str)
 }
 
 /// Recomputes the remaining changes of the state that a new change leaves.
-pub(crate) fn reapply<'a>(first: &Resolved, new: &What, then: impl Iterator<Item = &'a AtSpec>) -> Result<Vec<Change>, Unfit> {
+pub(crate) fn reapply<'a>(first: &Resolved, new: &Update, then: impl Iterator<Item = &'a AtSpec>) -> Result<Vec<Change>, Unfit> {
     let (mut last, mut index) = (None, links::Index::default());
-    make(&mut last, first, new);
+    apply(&mut last, first, new);
     let mut changes: Vec<Change> = Vec::new();
     for at in then {
         let time = Time::ZERO + at.time;
-        let what = what(last.as_deref().unwrap_or(first), &at.sets(), time, &mut index).map_err(|unfit| match unfit {
+        let update = update(last.as_deref().unwrap_or(first), &at.sets(), time, &mut index).map_err(|unfit| match unfit {
             Unfit::Refused(Refused { at: place, message, help }) => {
                 let message = format!("the change at {} does not fit any more: {message}", at.time);
                 Unfit::Refused(Refused::new(place, message, help))
             }
             wrong @ Unfit::Wrong(_) => wrong,
         })?;
-        make(&mut last, first, &what);
-        changes.push(Change { time, waiting: at.waiting, what });
+        apply(&mut last, first, &update);
+        changes.push(Change { time, waiting: at.waiting, update });
     }
     Ok(changes)
 }

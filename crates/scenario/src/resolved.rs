@@ -29,7 +29,7 @@ pub struct Change {
     pub time: Time,
     /// Treatment of packets in replaced queues.
     pub waiting: Waiting,
-    pub(crate) what: What,
+    pub(crate) update: Update,
 }
 
 /// A link with other values.
@@ -43,9 +43,9 @@ pub(crate) struct Changed {
     pub(crate) wires: Vec<Arc<Wire>>,
 }
 
-/// Extent of a change.
+/// New values of a change.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum What {
+pub(crate) enum Update {
     /// Links, with all their values.
     Links(Arc<[Changed]>),
     /// Anything: the scenario with the changed values from the start.

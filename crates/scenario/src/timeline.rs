@@ -3,7 +3,7 @@
 use crate::changes::{self, Unfit, links};
 use crate::components::BuiltIn;
 use crate::expand::Member;
-use crate::resolved::{Change, Changed, Resolved, What};
+use crate::resolved::{Change, Changed, Resolved, Update};
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
 use crate::tasks::{Task, Tasks};
@@ -96,7 +96,7 @@ impl Timeline {
         // What a change causes at this instant happens before the next change of this instant, as between two calls of a session.
         if let Some(change) = self.changes.pop_if(|t| t.time <= now) {
             self.specs.pop();
-            self.change(scenario, change.what, change.waiting, world, obs)?;
+            self.change(scenario, change.update, change.waiting, world, obs)?;
             quiet = false;
         }
         Ok(quiet)
@@ -127,14 +127,14 @@ impl Timeline {
     pub(crate) fn change<H: EventQueue, O: Observer>(
         &mut self,
         scenario: &Resolved,
-        what: What,
+        update: Update,
         waiting: Waiting,
         world: &mut World<BuiltIn, H>,
         obs: &mut O,
     ) -> Result<(), RunError> {
-        let next = match what {
-            What::Links(changed) => return self.change_links(scenario, &changed, waiting, world, obs),
-            What::All(next) => next,
+        let next = match update {
+            Update::Links(changed) => return self.change_links(scenario, &changed, waiting, world, obs),
+            Update::All(next) => next,
         };
         let now = self.state.take();
         let now = now.as_deref().unwrap_or(scenario);
@@ -178,8 +178,8 @@ impl Timeline {
     ///
     /// # Errors
     /// They do not fit that state; then they stay as they are.
-    pub(crate) fn fit(&mut self, scenario: &Resolved, new: &What) -> Result<(), Unfit> {
-        if self.changes.iter().all(|pending| apart(&pending.what, new)) {
+    pub(crate) fn fit(&mut self, scenario: &Resolved, new: &Update) -> Result<(), Unfit> {
+        if self.changes.iter().all(|pending| apart(&pending.update, new)) {
             return Ok(());
         }
         let mut changes = changes::reapply(self.state(scenario), new, self.specs.iter().rev())?;
@@ -190,8 +190,8 @@ impl Timeline {
 }
 
 /// True if both change links only, and none in common.
-fn apart(a: &What, b: &What) -> bool {
-    let (What::Links(a), What::Links(b)) = (a, b) else { return false };
+fn apart(a: &Update, b: &Update) -> bool {
+    let (Update::Links(a), Update::Links(b)) = (a, b) else { return false };
     a.iter().all(|x| b.iter().all(|y| x.first != y.first))
 }
 

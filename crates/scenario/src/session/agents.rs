@@ -5,7 +5,7 @@ use crate::changes::{self, external, shown};
 use crate::components::BuiltIn;
 use crate::endpoint::AnyEndpoint;
 use crate::event_queues::AnyEvents;
-use crate::resolved::{Resolved, What};
+use crate::resolved::{Resolved, Update};
 use crate::run;
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
@@ -181,7 +181,7 @@ impl Simulation {
         }
         let next = changes::resolved_again(self.state(), &sets, self.now()).map_err(|d| RunError::Change(d.to_string()))?;
         let Self { scenario, timeline, world, probes, .. } = self;
-        run::as_run(run::SESSION, || world.change(scenario, timeline, What::All(Arc::new(next)), Waiting::Move, probes))
+        run::as_run(run::SESSION, || world.change(scenario, timeline, Update::All(Arc::new(next)), Waiting::Move, probes))
     }
 }
 

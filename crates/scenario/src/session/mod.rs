@@ -22,7 +22,7 @@ use crate::limits;
 use crate::output::RunOutput;
 use crate::plugin::{Fault, take_fault};
 use crate::probes::Probes;
-use crate::resolved::{Resolved, What};
+use crate::resolved::{Resolved, Update};
 use crate::run;
 use crate::run_error::RunError;
 use crate::spec::AtSpec;
@@ -67,14 +67,14 @@ impl Running {
         &mut self,
         scenario: &Resolved,
         timeline: &mut Timeline,
-        what: What,
+        update: Update,
         waiting: Waiting,
         probes: &mut Probes,
     ) -> Result<(), RunError> {
         if self.observed(scenario, probes) {
-            timeline.change(scenario, what, waiting, &mut self.0, probes)
+            timeline.change(scenario, update, waiting, &mut self.0, probes)
         } else {
-            timeline.change(scenario, what, waiting, &mut self.0, &mut ())
+            timeline.change(scenario, update, waiting, &mut self.0, &mut ())
         }
     }
     /// Rate of the slowest link of a flow's path, delay of both directions, payload of a segment.
@@ -348,9 +348,9 @@ impl Simulation {
             Unfit::Wrong(found) => SetError::Refused(found),
             Unfit::Refused(e) => SetError::Refused(refused(sets, e)),
         };
-        let what = changes::what(timeline.state(scenario), sets, world.now(), index).map_err(unfit)?;
-        timeline.fit(scenario, &what).map_err(unfit)?;
-        self.guarded_change(|Self { scenario, timeline, world, probes, .. }| world.change(scenario, timeline, what, waiting, probes))
+        let update = changes::update(timeline.state(scenario), sets, world.now(), index).map_err(unfit)?;
+        timeline.fit(scenario, &update).map_err(unfit)?;
+        self.guarded_change(|Self { scenario, timeline, world, probes, .. }| world.change(scenario, timeline, update, waiting, probes))
             .map_err(SetError::Run)?;
         let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
         self.made.push(Made::Set(AtSpec { time: shown(self.now()), set, waiting }));
