@@ -130,7 +130,10 @@ def needed(paper: Paper, target: Target, claims: Sequence[Claim], whole: bool = 
 class Search:
     """The search for one target."""
 
-    def __init__(self, paper: Paper, runner: Runner, joint: Joint, target: Target, progress: Progress | None = None) -> None:
+    def __init__(
+        self, paper: Paper, runner: Runner, joint: Joint, target: Target, progress: Progress | None = None, earlier: Sequence[Seen] = ()
+    ) -> None:
+        """`earlier`: settings of other searches, which may tell of this target, too."""
         self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
         self.opens = paper.opens()
         self.evaluated = 0
@@ -139,7 +142,9 @@ class Search:
         if target.claim and not self.whole and not self._tells(joint.declared):
             self._combinations = paper.setting
         recorded = joint.entire if self.whole else joint.seen
-        self.seen = [s for s in recorded if target.worth(s) is not None] if target.claim else []
+        self.seen = [s for s in (*recorded, *earlier) if target.worth(s) is not None] if target.claim else []
+        self.new: list[Seen] = []
+        """Settings that this search ran."""
 
     def _tells(self, setting: Setting) -> bool:
         return self.target.worth(self._see([setting], SEEDS[:1])[0]) is not None
@@ -181,7 +186,9 @@ class Search:
         return self._with_distance(max(best, key=lambda f: (f[0].reached, f[0].margin))[1])
 
     def _add(self, settings: Sequence[Setting]) -> None:
-        self.seen += [s for s in self._see(settings, SEEDS[:1]) if self.target.worth(s) is not None]
+        seen = self._see(settings, SEEDS[:1])
+        self.new += seen
+        self.seen += [s for s in seen if self.target.worth(s) is not None]
         self.evaluated += len(settings)
 
     def _ranked(self) -> list[Seen]:
@@ -206,13 +213,18 @@ class Search:
         yield from (drawn[int(i)] for i in order)
 
     def _simplified(self, s: Seen) -> Seen:
-        """Returns a setting at the target with as few values as possible other than the declared ones; one after the other is put back."""
-        for name, value in self.joint.declared.items():
-            if s.values[name] != value:
-                (back,) = self._see([{**s.values, name: value}], SEEDS[:1])
-                self.evaluated += 1
-                if self.target.there(back) and self._confirmed(back).holds:
-                    s = back
+        """Returns a setting at the target with few values other than the declared ones: puts all back, or else each half in turn."""
+        groups = [[name for name, value in self.joint.declared.items() if s.values[name] != value]]
+        while groups:
+            names = groups.pop(0)
+            if not names:
+                continue
+            (back,) = self._see([{**s.values, **{n: self.joint.declared[n] for n in names}}], SEEDS[:1])
+            self.evaluated += 1
+            if self.target.there(back) and self._confirmed(back).holds:
+                s = back
+            elif len(names) > 1:
+                groups += [names[: len(names) // 2], names[len(names) // 2 :]]
         return s
 
     def _with_distance(self, s: Seen) -> Found:
@@ -251,18 +263,22 @@ def search(
     out: list[Found] = [] if again and not only else [f for f in recorded_search(paper) if f.claim not in only]
     on_record = {(f.claim, f.table, f.of, f.metric, f.constrained) for f in out}
     todo = [t for t in targets(paper, joint, only) if (t.claim, *t.place, t.most is not None) not in on_record]
+    earlier: list[Seen] = []
     with Runner(paper, folder) as runner:
         for i, target in enumerate(todo):
             # What is reached nowhere is not reached near the published values, either.
             if target.most is not None and not any(f.holds and f.claim == target.claim and not f.constrained for f in out):
                 continue
             name = target.claim or ", ".join(target.place)
-            told = f"{name}, {i + 1} of {len(todo)}"
+            part = f"{name}, {i + 1} of {len(todo)}"
 
-            def within(fraction: float, label: str, told: str = told) -> object:
-                return progress(fraction, f"{told}: {label}") if progress is not None else None
+            def within(fraction: float, label: str, part: str = part) -> object:
+                return progress(fraction, f"{part}: {label}") if progress is not None else None
 
-            found = Search(paper, runner, joint, target, within).run(budget if target.most is None else budget // 2)
+            one = Search(paper, runner, joint, target, within, earlier)
+            found = one.run(budget if target.most is None else budget // 2)
+            # A setting near the published values was run whole: another search has other runs.
+            earlier += one.new if target.most is None else []
             if found is not None:
                 out.append(found)
                 then(out)
