@@ -140,16 +140,16 @@ def unreached(key: str) -> str:
     outside = [x for x in plain if (x["table"], x["of"], x["metric"]) not in few or not _between(x)]
     least = 100 * min(x for x in medians if x is not None)
     where = f"in at least one of {len(medians)} recorded settings, or in the declared one"
-    told = f"Of {len(held)} published values {len(held) - len(lost)}" if lost else f"All {len(held)} published values"
-    told += f" are within 15 % {where}" + (f" ({alone} of them in one of those run in full)" if alone else "")
-    told += f". The smallest median deviation of a setting, with one replication, is {least:.1f} %."
+    text = f"Of {len(held)} published values {len(held) - len(lost)}" if lost else f"All {len(held)} published values"
+    text += f" are within 15 % {where}" + (f" ({alone} of them in one of those run in full)" if alone else "")
+    text += f". The smallest median deviation of a setting, with one replication, is {least:.1f} %."
     if plain:
-        told += f" No recorded setting meets {len(plain)} value{'s' if len(plain) > 1 else ''}"
-        told += f" (without {len(lost) - len(plain)} that contradict others of the paper)" if len(lost) > len(plain) else ""
+        text += f" No recorded setting meets {len(plain)} value{'s' if len(plain) > 1 else ''}"
+        text += f" (without {len(lost) - len(plain)} that contradict others of the paper)" if len(lost) > len(plain) else ""
         between = len(plain) - len(outside)
-        told += f"; {between} of them lie{'s' if between == 1 else ''} between the values of settings" if between else ""
-        told += ":" if outside and not between else "; the others:" if outside else "."
-    lines = [told]
+        text += f"; {between} of them lie{'s' if between == 1 else ''} between the values of settings" if between else ""
+        text += ":" if outside and not between else "; the others:" if outside else "."
+    lines = [text]
     if outside:
         found = {(f.table, f.of, f.metric): f for f in recorded_search(paper) if f.table}
         heads = "| published in | value | published | minimum over settings | maximum | directed search |"
@@ -236,7 +236,7 @@ def whole(key: str) -> str:
         f"{names[-1]}, the other tables would need {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
     e = recorded_emulated(paper)
-    return "\n".join([*lines, *(["", e.told(f"`python -m fairlane.papers.emulator {key}`")] if e else [])])
+    return "\n".join([*lines, *(["", e.sentences(f"`python -m fairlane.papers.emulator {key}`")] if e else [])])
 
 
 def between(text: str, name: str, made: str) -> str:

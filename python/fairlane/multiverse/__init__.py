@@ -16,7 +16,7 @@ from __future__ import annotations
 from .boundaries import Boundaries, changes_at, matters
 from .design import design, key_of, near, size
 from .grades import GRADES, VERDICTS, Verdict, elsewhere, grade, grades, same_everywhere, settled, summarise
-from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, text_of, told
+from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, setting_text, text_of
 from .verdicts import WORDS, Boundary, Judgement, Share, Word, judge, share
 
 __all__ = [
@@ -52,6 +52,6 @@ __all__ = [
     "share",
     "size",
     "text_of",
-    "told",
+    "setting_text",
     "changes_at",
 ]

@@ -269,10 +269,10 @@ def base_of(opens: Sequence[Open]) -> Setting:
     return {o.name: o.base for o in opens}
 
 
-def told(setting: Mapping[str, Value]) -> str:
+def setting_text(setting: Mapping[str, Value]) -> str:
     """A setting in words.
 
-    >>> told({"limit": "12p", "sack": True})
+    >>> setting_text({"limit": "12p", "sack": True})
     'limit 12p, sack true'
     """
     return ", ".join(f"{name} {text_of(value)}" for name, value in setting.items())

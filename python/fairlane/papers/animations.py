@@ -88,9 +88,9 @@ def covering(combinations: Sequence[Combination], most: int = MOST) -> list[Comb
 
 
 def watched(
-    paper: Paper, combinations: Sequence[Combination], seed: int, told: Callable[[float, str], object] | None = None
+    paper: Paper, combinations: Sequence[Combination], seed: int, tell: Callable[[float, str], object] | None = None
 ) -> list[Watched]:
-    """Repeats the run with this seed of each scenario with limit tracking; `told` gets the number of finished runs, and stops by False."""
+    """Repeats the run with this seed of each scenario with limit tracking; `tell` gets the number of finished runs, and stops by False."""
     from concurrent.futures import ThreadPoolExecutor
 
     def again(combination: Combination) -> Watched:
@@ -102,7 +102,7 @@ def watched(
     try:
         for one in crew.map(again, combinations):
             out.append(one)
-            if told is not None and told(1.0, f"what limited flows: {len(out)} of {len(combinations)} runs") is False:
+            if tell is not None and tell(1.0, f"what limited flows: {len(out)} of {len(combinations)} runs") is False:
                 raise Stopped
     finally:
         crew.shutdown(cancel_futures=True)

@@ -50,8 +50,8 @@ class Reach:
 def reach(paper: Paper, built: Mapping[str, Built], seen: Sequence[Seen]) -> list[Reach]:
     """Every published result with its range over these settings, in the order of the published tables."""
     places = [(table, row) for table, rows in published_tables(paper, built).items() for row in rows]
-    told = [s.ours for s in seen if s.ours]
-    return [_reach(table, row, [ours[i] for ours in told]) for i, (table, row) in enumerate(places)]
+    comparable = [s.ours for s in seen if s.ours]
+    return [_reach(table, row, [ours[i] for ours in comparable]) for i, (table, row) in enumerate(places)]
 
 
 def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) -> list[Reach]:
@@ -148,17 +148,17 @@ def of_values(rows: Sequence[Reach], varied: bool, searched: Sequence[Found] = (
     lost = [r for r in far if reached(r) is False]
     open_ = [r for r in far if reached(r) is None]
     word = "reproduced" if not far else "not_reproduced" if lost else "inconclusive" if open_ or not varied else "depends"
-    told = f"{len(plain) - len(far)} of {len(plain)} published values are within {100 * NEAR:.0f} % of ours"
+    text = f"{len(plain) - len(far)} of {len(plain)} published values are within {100 * NEAR:.0f} % of ours"
     if varied and far:
         more = len(far) - len(lost) - len(open_)
         others = (
             (more, "more in some setting"), (len(lost), "in no setting that a directed search found"),
             (len(open_), "in no setting that was run"),
         )  # fmt: skip
-        told += "".join(f", {n} {words}" for n, words in others if n)
+        text += "".join(f", {n} {words}" for n, words in others if n)
     return {
         "verdict": word,
-        "reason": told,
+        "reason": text,
         "compared": len(plain),
         "near": len(plain) - len(far),
         "unreached": [r.to_json() for r in [*lost, *open_]],

@@ -249,8 +249,8 @@ class Results:
         """The one combination with these factors."""
         found = [c for c in self.combinations if all(c[k] == str(x) for k, x in factors.items())]
         if len(found) != 1:
-            told = ", ".join(f"{k}={x}" for k, x in factors.items())
-            raise LookupError(f"{len(found)} combinations with {told} were run; one is expected")
+            text = ", ".join(f"{k}={x}" for k, x in factors.items())
+            raise LookupError(f"{len(found)} combinations with {text} were run; one is expected")
         return found[0]
 
     def has(self, **factors: object) -> bool:

@@ -133,10 +133,10 @@ class Emulated:
     likeliest: float
     """The greatest probability that one setting has as many as needed."""
 
-    def told(self, how: str = "") -> str:
+    def sentences(self, how: str = "") -> str:
         """Returns the prediction in sentences; `how` is the command that makes it."""
         of = "a Gaussian process over all unstated parameters" + (f": {how}" if how else "")
-        told = (
+        text = (
             f"An emulator ({of}) predicts how many values would be within {100 * self.least:.0f} % in settings that were not run. It uses "
             f"{self.settings} full reruns. Its leave-one-out error is {self.error:.0f} values (the settings differ by {self.spread:.0f}), "
             f"and {100 * self.inside:.0f} % of the values are in the predicted 95 % interval. Of {self.tried} predicted settings, half "
@@ -145,8 +145,8 @@ class Emulated:
         )
         ruled = "values are within three standard deviations of the prediction (history matching)"
         if not self.possible:
-            return f"{told} In none of them {self.needed} {ruled}."
-        return f"{told} In {self.possible} of them {self.needed} {ruled}; the highest probability is {100 * self.likeliest:.2g} %."
+            return f"{text} In none of them {self.needed} {ruled}."
+        return f"{text} In {self.possible} of them {self.needed} {ruled}; the highest probability is {100 * self.likeliest:.2g} %."
 
 
 TRIED = 8192
@@ -184,8 +184,8 @@ def recorded_emulated(paper: Paper) -> Emulated | None:
     if not path.exists():
         return None
     row = made_of_this(paper, path, ["made_of", *(f.name for f in fields(Emulated))], "emulator")[0]
-    told = {f.name: (f.type, number_in(path, row[f.name]) or 0.0) for f in fields(Emulated)}
-    return Emulated(**{name: int(x) if kind == "int" else x for name, (kind, x) in told.items()})  # type: ignore[arg-type]
+    values = {f.name: (f.type, number_in(path, row[f.name]) or 0.0) for f in fields(Emulated)}
+    return Emulated(**{name: int(x) if kind == "int" else x for name, (kind, x) in values.items()})  # type: ignore[arg-type]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

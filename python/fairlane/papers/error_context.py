@@ -12,7 +12,7 @@ from ..multiverse import OpenError
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
+def study_errors(folder: Path) -> Iterator[None]:
     """Turns an error in the code of the study in `folder` into a `PaperError` that names the line; the cause keeps the traceback."""
     try:
         yield

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import FolderError, PaperError, suggest
 from .definition import Paper
-from .error_context import told
+from .error_context import study_errors
 
 _LEAD = "fairlane_study_"
 """Begins the names of the packages that studies are loaded as."""
@@ -67,7 +67,7 @@ def find(name: str | PathLike[str]) -> Path:
 def load(name: str | PathLike[str]) -> Paper:
     """A study as an object: the key of one that comes with fairlane, or the path of a folder. An unknown key names near ones."""
     folder = find(name)
-    with told(folder):
+    with study_errors(folder):
         paper = _class_of(folder)(folder)
     paper.called = fspath(name)
     return paper

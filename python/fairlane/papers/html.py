@@ -8,7 +8,7 @@ from ..look.notebook import card, muted, notices
 from ..look.sheet import Sheet
 from .outcome import results_of
 from .score import scores
-from .terminal import score_told, sheets
+from .terminal import score_sentence, sheets
 from .verdicts import WORDS, elsewhere_text, here_text, label
 
 if TYPE_CHECKING:
@@ -25,5 +25,5 @@ def reproduction_html(r: ReproductionOutcome) -> str:
     claims = Sheet(heads, rows, title="Claims", words=(1, 3, 4))
     how = muted(f"{r.paper.key}, {len(r.seeds)} replications. {r.runs} runs, {r.reused} of them from an earlier call.")
     lead = r.answer
-    near = score_told(scores(results_of(r)))
+    near = score_sentence(scores(results_of(r)))
     return card(r.paper.words["title"], lead, how, near, claims, *sheets(r), notices(r.warnings), muted(f"Page: {r.page}"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import FairlaneError, PaperError
-from ..multiverse import Setting, design, key_of, told
+from ..multiverse import Setting, design, key_of, setting_text
 from .claims import read_claims
 from .definition import Paper
 from .records import columns, recorded, recorded_reach, rows_of
@@ -112,7 +112,7 @@ def again(settings: Settings, rows: Sequence[Seen], progress: Progress | None, s
         seen.append(now)
         before, after = rows_of([then, now], settings.paper)
         apart = [f"{n} {x or None}, recorded {y or None}" for n, x, y in zip(columns(settings.paper), after, before, strict=True) if x != y]
-        other += [f"setting {told(now.values)}: {', '.join(apart)}"] if apart else []
+        other += [f"setting {setting_text(now.values)}: {', '.join(apart)}"] if apart else []
     return seen, other
 
 

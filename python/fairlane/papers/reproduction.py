@@ -24,7 +24,7 @@ from .attainable import csv_of_reach
 from .checks import bad_check, check_files, check_study
 from .claims import Judged, in_paper_setup, read_claims
 from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables, check_name, only_ids
-from .error_context import told
+from .error_context import study_errors
 from .full_reruns import recorded_whole
 from .joint_sample import Joint, of_record, of_runs, of_settings
 from .measurement import check_columns, check_measures, check_tables
@@ -102,8 +102,8 @@ def _measured(
     def use(job: Job, run: RunTables) -> tuple[Mapping[str, float], dict[str, Curve]]:
         nonlocal hops
         hops += run.packet_hops
-        told = [w for w in run.warnings if not any(words in w for words in paper.meant)]
-        for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are reported together
+        new = [w for w in run.warnings if not any(words in w for words in paper.meant)]
+        for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in new):  # members of a group are reported together
             warnings[w] = warnings.get(w, 0) + 1
         values = paper.measure(run, job.combination)
         check_measures(paper, job.combination, job.seed, values, first.setdefault(job.combination.factors, values))
@@ -145,7 +145,7 @@ def run_reproduction(
     png: bool = True,
 ) -> Reproduction:
     """See `fairlane.papers.reproduce`. `which`: the settings that are run; `png`: whether figures are written as PNG besides SVG."""
-    with told(paper.folder):
+    with study_errors(paper.folder):
         return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays, why, png)
 
 
@@ -265,14 +265,14 @@ def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -
 
 def _missing(paper: Paper, quick: Sequence[Combination] | None, seeds: Sequence[int]) -> str:
     """Which part of the runs of a study is made; empty if nothing is missing. `quick`: the scenarios of a quick look."""
-    told = []
+    parts = []
     if len(seeds) < len(paper.seeds):
-        told.append(f"{len(seeds)} of {len(paper.seeds)} replications")
+        parts.append(f"{len(seeds)} of {len(paper.seeds)} replications")
     if quick is not None:
         here, all_of = {c.factors for c in quick}, {c.factors for c in paper.combinations()}
         if not here >= all_of:
-            told.append(f"{len(here & all_of)} of {len(all_of)} scenarios")
-    return " of ".join(told)
+            parts.append(f"{len(here & all_of)} of {len(all_of)} scenarios")
+    return " of ".join(parts)
 
 
 def _judged(

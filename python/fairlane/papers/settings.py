@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..multiverse import Open, Setting, base_of, check_opens, check_setting, design, key_of, near, same_everywhere, settled, told
+from ..multiverse import Open, Setting, base_of, check_opens, check_setting, design, key_of, near, same_everywhere, setting_text, settled
 from .claims import Claim
 from .definition import Built, Combination, Curve, Experiment, Paper, Results, RunTables
 from .distance import Distance, distance
@@ -102,7 +102,7 @@ class Settings:
 
     def jobs(self, setting: Setting) -> list[Job]:
         """The runs of a setting."""
-        place = f" in the setting {told(setting)}"
+        place = f" in the setting {setting_text(setting)}"
         return [Job(c, s, place) for c in self.combinations(setting) for s in self.seeds]
 
     def look(self, progress: Progress | None = None) -> None:
@@ -147,7 +147,7 @@ class Settings:
             for q, x in quantities.items():
                 samples[job.combination.factors].setdefault(q, []).append(x)
             curves[job.combination.factors].append(drawn)
-        with _within(f" in the setting {told(setting)}"):
+        with _within(f" in the setting {setting_text(setting)}"):
             results = Results(combinations, samples, curves)
             built = self._built(results)
             rows = {name: rows for name, rows in self.paper.claim_tables(results, built).items() if rows}

@@ -47,14 +47,14 @@ def show(r: ReproductionOutcome, console: Console) -> None:
     if r.missing:
         record = "; the shares of settings are those on record" if r.joint else ""
         console.print(Words(f"The paper's setup was run in part ({r.missing}){record}."))
-    if near := score_told(scores(results_of(r))):
+    if near := score_sentence(scores(results_of(r))):
         console.print(Words(near))
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):
         console.print(Words("[n]: the published value is inconsistent with another one; the page lists them.", "dim"))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
-def score_told(s: Scores) -> str:
+def score_sentence(s: Scores) -> str:
     """How near the published results are, in a sentence; empty if none are published."""
     if s.every.median is None:
         return ""
@@ -99,8 +99,8 @@ def side_by_side(title: str, grid: Grid) -> Sheet:
     columns = [_aligned([line.cells[c] for line in grid.lines]) for c in range(len(grid.columns()))]
     body = [[*labels, *(column[i] for column in columns)] for i, (labels, _) in enumerate(grid.labels())]
     heads = [*grid.names, *(f"{x}" for x in grid.columns())]
-    told = "  ".join(x for x in (title, f"({grid.title}: published → ours)" if grid.title else "(published → ours)") if x)
-    return Sheet(heads, body, title=told, labels=len(grid.names), header="dim")
+    title = "  ".join(x for x in (title, f"({grid.title}: published → ours)" if grid.title else "(published → ours)") if x)
+    return Sheet(heads, body, title=title, labels=len(grid.names), header="dim")
 
 
 def _aligned(cells: Sequence[Compared | None]) -> list[str]:

@@ -62,8 +62,8 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     pair = ""
     if len(ranked) > 1 and inside and len(inside) < len(sample):
         across, up = (choice(o, [s.values[o.name] for s in sample]) for o in ranked[:2])
-        told = f"Settings that match the published values, over {across.name} and {up.name}"
-        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches", "does not"))
+        text = f"Settings that match the published values, over {across.name} and {up.name}"
+        pair = curves.chart([id(s) in matching for s in sample], across, up, text, ("matches", "does not"))
     return {
         "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
         "entire": _entire(joint), "again": joint.again, "inside": len(inside), "sample": len(sample),
@@ -80,12 +80,12 @@ def _entire(joint: Joint) -> list[str]:
     settings = [n for n in w.ours if n != CHANCE]
     least = e.least if e else NEAR
     most, needed = max(w.within(n, least) for n in settings), len(w.places) // 2 + 1
-    told = (
+    text = (
         f"{len(settings)} settings were rerun in full, with all {len(w.places)} published values, and are recorded. The best one has a "
         f"median deviation of {percent(min(map(w.median, settings)))}. A median below {percent(least)} needs {needed} values within "
         f"it; the best of these settings has {most}."
     )
-    return [told, e.told()] if e else [told]
+    return [text, e.sentences()] if e else [text]
 
 
 def pinned(o: Open, inside: Sequence[Seen]) -> str:
