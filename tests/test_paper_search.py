@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from fairlane.claims import Check
 from fairlane.papers import calibration, load, reproduce
-from fairlane.papers.search import main, search
+from fairlane.papers.joint_sample import of_record
+from fairlane.papers.search import Target, main, needed, read_alone, search
 from fairlane.papers.search_record import recorded_search
 from minimal_paper import CLAIMS, study
 
@@ -77,3 +80,18 @@ def test_a_search_finds_what_a_sample_misses_and_says_what_came_closest(folder, 
 def test_a_search_is_the_same_every_time(folder, tmp_path):
     once, again = (search(load(folder), tmp_path / name, 16, ["F"]) for name in ("a", "b"))
     assert once == again
+
+
+def test_a_search_runs_what_the_claim_reads():
+    """Table 6 of yang2001 is 5 environments x 4 disciplines x 19 ratios; Y26b reads one environment, Y26 four."""
+    paper = load("yang2001")
+    joint = of_record(paper)
+    for id, runs in (("Y26", 16 * 19), ("Y26b", 4 * 19), ("Y28", 12 * 19)):
+        (claim,) = [c for c in joint.claims if c.id == id]
+        every = needed(paper, Target(id), joint.claims, whole=True)
+        assert len(every(joint.declared)) == 20 * 19
+        assert len(read_alone(claim, every)(joint.declared)) == runs
+    everywhere = replace(claim, check=Check('v("table6", flow="TCP1") > 0'))
+    assert len(read_alone(everywhere, every)(joint.declared)) == 20 * 19
+    apart = replace(claim, check=Check('1 / (v("table6", env="cc/cc") - v("table6", env="be/be")) > 0'))
+    assert read_alone(apart, every) is every  # what it reads is not known without values

@@ -108,6 +108,10 @@ def _compiled(text: str) -> tuple[CodeType, CodeType, CodeType]:
     return plain, watching, weighing
 
 
+_WHOLE: dict[str, Callable[..., Any]] = {"all": lambda xs: all(list(xs)), "any": lambda xs: any(list(xs))}
+"""`all` and `any` that go through all their members."""
+
+
 class Check:
     """A verified check, ready to be evaluated on tables."""
 
@@ -129,6 +133,26 @@ class Check:
         calls = (n for n in ast.walk(_parsed(self.text)) if isinstance(n, ast.Call))
         read = [n.args[0] for n in calls if isinstance(n.func, ast.Name) and n.func.id in ("v", "vs", "series") and n.args]
         return list(dict.fromkeys(a.value for a in read if isinstance(a, ast.Constant) and isinstance(a.value, str)))
+
+    def lookups(self) -> list[tuple[str, dict[str, object]]]:
+        """The entries that the check reads, each as a table and its factors; `all` and `any` go through all their members.
+
+        >>> Check("v('loss', queue='red') < v('loss', queue='droptail')").lookups()
+        [('loss', {'queue': 'red'}), ('loss', {'queue': 'droptail'})]
+        """
+        read: list[tuple[str, dict[str, object]]] = []
+
+        def noted(value: Any) -> Callable[..., Any]:
+            def call(table: str, **factors: object) -> Any:
+                read.append((table, factors))
+                return value
+
+            return call
+
+        see: Callable[..., bool] = lambda *_: True  # noqa: E731
+        of = {"v": noted(1.0), "vs": noted([1.0, 1.0]), "series": noted([(0.0, 1.0), (1.0, 1.0)])}
+        self._run(self._watched, Tables({}), **_WHOLE, _see=see, **of)
+        return read
 
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
         """Evaluates the code; raises `NoData` and `BadCheck`."""
@@ -192,9 +216,8 @@ class Check:
             values.clear()
             return true
 
-        whole = {"all": lambda xs: all(list(xs)), "any": lambda xs: any(list(xs))}
         try:
-            self._run(self._watched, tables, **whole, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+            self._run(self._watched, tables, **_WHOLE, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
         except NoData:
             pass
         return made

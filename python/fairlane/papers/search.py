@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isclose
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..claims import BadCheck, same
 from ..multiverse import Setting, design, key_of, near
 from ..multiverse.grades import BOUNDS
 from ..multiverse.verdicts import share
@@ -127,6 +129,20 @@ def needed(paper: Paper, target: Target, claims: Sequence[Claim], whole: bool = 
     return lambda setting: [c for c in every(setting) if any(e.needs(c) for e in of)]
 
 
+def read_alone(claim: Claim, combinations: Callable[[Setting], Sequence[Combination]]) -> Callable[[Setting], Sequence[Combination]]:
+    """Returns those of the combinations that have the factors which the claim's check looks up, as far as both name the same ones."""
+    try:
+        read = [factors for _, factors in claim.check.lookups()]
+    except BadCheck:  # it divides by a difference, say
+        return combinations
+
+    def wanted(c: Combination) -> bool:
+        own = dict(c.factors)
+        return any(all(same(own[k], x) for k, x in factors.items() if k in own) for factors in read)
+
+    return lambda setting: [c for c in combinations(setting) if wanted(c)]
+
+
 class Search:
     """The search for one target."""
 
@@ -139,15 +155,26 @@ class Search:
         self.evaluated = 0
         self.whole = bool(target.claim) and joint.only_entire(target.claim)
         self._combinations = needed(paper, target, joint.claims, self.whole)
-        if target.claim and not self.whole and not self._tells(joint.declared):
+        if target.claim and not self.whole and self._declared() is None:
             self._combinations = paper.setting
+        if self.whole and target.most is None:
+            self._narrow()
         recorded = joint.entire if self.whole else joint.seen
         self.seen = [s for s in (*recorded, *earlier) if target.worth(s) is not None] if target.claim else []
         self.new: list[Seen] = []
         """Settings that this search ran."""
 
-    def _tells(self, setting: Setting) -> bool:
-        return self.target.worth(self._see([setting], SEEDS[:1])[0]) is not None
+    def _declared(self) -> float | None:
+        """Returns the worth of the declared setting; None if these runs cannot tell."""
+        return self.target.worth(self._see([self.joint.declared], SEEDS[:1])[0])
+
+    def _narrow(self) -> None:
+        """Leaves out the runs that the claim does not read, if the declared setting has the same margin without them."""
+        every, record = self._combinations, [s for s in self.joint.entire if s.kind == "declared"]
+        self._combinations = read_alone(next(c for c in self.joint.claims if c.id == self.target.claim), every)
+        worth = self._declared()
+        if worth is None or not any(isclose(worth, self.target.worth(s) or 0.0, rel_tol=1e-4, abs_tol=1e-6) for s in record):
+            self._combinations = every
 
     def _see(self, settings: Sequence[Setting], seeds: Sequence[int], whole: bool = False) -> list[Seen]:
         combinations = self.paper.setting if whole else self._combinations
