@@ -20,6 +20,7 @@ class Nowak2009(Studies):
     tables = ("shares", "fig1_fig2", "reference_run")
     seeds = tuple(range(1, 7))
     alternative_seeds = (1, 2, 3)
+    quick_seeds = (2,)  # every claim comes out as over all six; in 1, N16 does not
     reference = SAME
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:

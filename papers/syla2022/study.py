@@ -58,6 +58,7 @@ class Syla2022(Figures):
     minutes = 1.5
     tables = ("part2", "part2_mixed", "part2_rtt", "part2_latency", "management_unit")
     seeds = tuple(range(1, 21))
+    quick_seeds = (1,)
     setting_seeds = (1,)
     most_settings = 256
     single_runs = True  # the paper shows one run of each kind, and says nothing of others
