@@ -40,7 +40,7 @@ class Found:
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the JSON document."""
         return {
-            "reached": round(self.reached, 4), "margin": round(self.margin, 6), "setting": self.setting, "seeds": self.seeds,
+            "reached": round(self.reached, 4), "margin": round(self.margin, 6) + 0.0, "setting": self.setting, "seeds": self.seeds,
             "evaluated": self.evaluated, "constrained": self.constrained, "median_difference": self.median,
         }  # fmt: skip
 

@@ -138,7 +138,8 @@ def closest_text(claim: Mapping[str, Any]) -> str:
     n = f"A directed search over {c['evaluated']} settings"
     if c["reached"] > 0.5:
         return f"{n} found one in which it holds, {kept}: {at}{far}."
-    return f"{n}, {kept}, found none in which it holds; closest: margin {c['margin']:.2g}, {at}{far}."
+    margin = f"margin {c['margin']:.2g}" if c["margin"] else "the two numbers are equal"
+    return f"{n}, {kept}, found none in which it holds; closest: {margin}, {at}{far}."
 
 
 def badge(verdict: str, text: str = "", why: str = "") -> Markup:
