@@ -14,8 +14,8 @@ import pytest
 
 from conftest import ROOT
 from conftest import started as fairlane
+from fairlane.base.encodings import encodable, plain_sign
 from fairlane.cli import invoke
-from fairlane.cli.encodings import encodable, plain_sign
 
 ENCODINGS = ("ascii", "cp1252", "koi8-r", "utf-16")
 NAME = "µ→é 漢"

@@ -43,8 +43,8 @@ def _leave(code: int) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    from ..base.encodings import use_plain_signs
     from ..errors import ScenarioWarning
-    from .encodings import use_plain_signs
 
     use_plain_signs()
     arguments = list(sys.argv[1:] if argv is None else argv)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import sys
 import time
@@ -17,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.encodings import document, encodable
 from ..base.escapes import json_safe, one_line, printable
 from ..base.extras import need
 from ..base.format import duration
 from ..base.paths import partition
+from ..base.status import steps, terminal_line
 from ..errors import FairlaneError, suggest
-from .encodings import document, encodable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,35 +245,8 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     if (log := current()).on:
         yield log.step
         return
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(text: str) -> None:
-        # A longer line would wrap, and only its last row be replaced.
-        sys.stderr.write("\r\x1b[2K" + encodable(_cut(one_line(text), _stderr_width() - 1), sys.stderr.encoding))
-        sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        show("")
-
-
-def _stderr_width() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80
-
-
-def _cut(text: str, width: int) -> str:
-    """Shortens text to a width.
-
-    >>> _cut("tuning 3/10 runs", 12), _cut("tuning", 12)
-    ('tuning 3/...', 'tuning')
-    """
-    return text if len(text) <= width else f"{text[: max(0, width - 3)]}..."
+    with terminal_line(quiet=quiet) as line:
+        yield line
 
 
 @contextmanager
@@ -301,15 +274,5 @@ def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[flo
 @contextmanager
 def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
     """Yields a callback for long studies that shows the fraction done and the current step; None unless stderr is a terminal."""
-    began = time.monotonic()
     with status_line(quiet=quiet) as line:
-        if line is None:
-            yield None
-            return
-
-        def show(fraction: float, text: str = "") -> None:
-            spent = time.monotonic() - began
-            left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
-            line(f"{what} {fraction:4.0%}{left} {text}")
-
-        yield show
+        yield None if line is None else steps(what, line)

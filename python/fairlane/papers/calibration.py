@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..base.status import terminal_steps
 from .attainable import Reach, csv_of_reach
 from .boundary_record import record_boundaries
 from .definition import Paper
 from .joint_sample import Joint, boundaries_of
 from .own_setup import OWN, record_own
 from .records import csv_of, made_of, recorded_values, save_record
-
-if TYPE_CHECKING:
-    pass
 
 
 def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
@@ -57,11 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(record_boundaries(boundaries_of(paper), paper))
         return
     if given.own:
-        record_own(run_reproduction(paper, out=given.out).claims, paper)
+        with terminal_steps(given.key) as progress:
+            own = run_reproduction(paper, out=given.out, progress=progress)
+        record_own(own.claims, paper)
         print(paper.folder / OWN)
         return
     these = recorded_values(paper) if given.again else ()
-    done = run_reproduction(paper, out=given.out, which=Which(given.settings, given.refine, given.on, these, record=False))
+    which = Which(given.settings, given.refine, given.on, these, record=False)
+    with terminal_steps(given.key) as progress:
+        done = run_reproduction(paper, out=given.out, progress=progress, which=which)
     if done.joint is None:
         parser.error(f"{given.key} has no unstated parameters, and so no settings")
     print(record(done.joint, paper, done.reach_of_sample))

@@ -20,6 +20,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
+from ..base.status import terminal_steps
 from ..errors import PaperError, suggest
 from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
 from .attainable import places
@@ -215,6 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Settings that it records already are kept, and not run again.
     """
     import argparse
+    import sys
 
     from .folders import load
 
@@ -242,10 +244,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     def then(w: Whole) -> None:
         record(w, paper)
         name = list(w.ours)[-1]
-        print(f"{100 * w.median(name):.2f} % {name}", flush=True)
+        clear = "\r\x1b[2K" if sys.stderr.isatty() and sys.stdout.isatty() else ""
+        print(f"{clear}{100 * w.median(name):.2f} % {name}", flush=True)
 
     folder = Path(given.out or f"results/{paper.key}-whole") / "runs"
-    record(run_whole(paper, settings, folder, None if given.again else before, given.first, then=then), paper)
+    with terminal_steps(given.key) as progress:
+        whole = run_whole(paper, settings, folder, None if given.again else before, given.first, progress, then)
+    record(whole, paper)
     print(paper.folder / VALUES)
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.status import terminal_steps
 from ..claims import BadCheck, same
 from ..multiverse import Setting, design, key_of, near
 from ..multiverse.grades import BOUNDS
@@ -147,13 +148,22 @@ class Search:
     """The search for one target."""
 
     def __init__(
-        self, paper: Paper, runner: Runner, joint: Joint, target: Target, progress: Progress | None = None, earlier: Sequence[Seen] = ()
+        self,
+        paper: Paper,
+        runner: Runner,
+        joint: Joint,
+        target: Target,
+        budget: int = BUDGET,
+        progress: Progress | None = None,
+        earlier: Sequence[Seen] = (),
     ) -> None:
-        """`earlier`: settings of other searches, which may tell of this target, too."""
+        """`budget`: settings that are run, at most; one that has to be run whole counts as `WHOLE`. `earlier`: those of other searches."""
         self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
         self.opens = paper.opens()
-        self.evaluated = 0
+        self.budget, self.evaluated = budget, 0
         self.whole = bool(target.claim) and joint.only_entire(target.claim)
+        if self.whole:
+            self.budget = max(2, budget // WHOLE)
         self._combinations = needed(paper, target, joint.claims, self.whole)
         if target.claim and not self.whole and self._declared() is None:
             self._combinations = paper.setting
@@ -179,14 +189,15 @@ class Search:
     def _see(self, settings: Sequence[Setting], seeds: Sequence[int], whole: bool = False) -> list[Seen]:
         combinations = self.paper.setting if whole else self._combinations
         run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds)
-        return run.see(settings, "near", self.progress, (0.0, 1.0))
+        return run.see(settings, "near", self._progress, (0.0, 1.0))
 
-    def run(self, budget: int = BUDGET) -> Found | None:
-        """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell.
+    def _progress(self, _: float, label: str) -> object:
+        """Reports the part of the budget that is spent."""
+        return self.progress(min(1.0, self.evaluated / self.budget), label) if self.progress is not None else None
 
-        A setting that has to be run whole counts as `WHOLE` others.
-        """
-        confirmed, budget = (1, max(2, budget // WHOLE)) if self.whole else (CONFIRMED, budget)
+    def run(self) -> Found | None:
+        """Searches; returns the best setting, confirmed with several seeds. None if no setting can tell."""
+        confirmed, budget = 1 if self.whole else CONFIRMED, self.budget
         if not self.seen:
             self._add(design(self.opens, 4 * BATCH))
         known = {key_of(s.values) for s in self.seen}
@@ -297,13 +308,12 @@ def search(
             if target.most is not None and not any(f.holds and f.claim == target.claim and not f.constrained for f in out):
                 continue
             name = target.claim or ", ".join(target.place)
-            part = f"{name}, {i + 1} of {len(todo)}"
 
-            def within(fraction: float, label: str, part: str = part) -> object:
-                return progress(fraction, f"{part}: {label}") if progress is not None else None
+            def within(fraction: float, label: str, i: int = i, name: str = name) -> object:
+                return progress((i + fraction) / len(todo), f"{name}, {i + 1} of {len(todo)}: {label}") if progress is not None else None
 
-            one = Search(paper, runner, joint, target, within, earlier)
-            found = one.run(budget if target.most is None else budget // 2)
+            one = Search(paper, runner, joint, target, budget if target.most is None else budget // 2, within, earlier)
+            found = one.run()
             # A setting near the published values was run whole: another search has other runs.
             earlier += one.new if target.most is None else []
             if found is not None:
@@ -337,9 +347,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f = found[-1]
         what = f.claim or f"{f.table} {f.of} {f.metric}"
         word = "reached" if f.holds else "not reached"
-        sys.stderr.write(f"{what}{' with the other values' if f.constrained else ''}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
+        kept = " with the other values" if f.constrained else ""
+        clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
+        sys.stderr.write(
+            f"{clear}{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}\n"
+        )
 
-    done = search(paper, folder, given.budget, given.claim, None, then, given.again)
+    with terminal_steps(given.key) as progress:
+        done = search(paper, folder, given.budget, given.claim, progress, then, given.again)
     record_search(done, paper)
     print(paper.folder / "search.csv")
 
