@@ -9,11 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from fairlane.errors import PaperError
+from fairlane.errors import PaperError, UnknownNameError
 from fairlane.papers import calibration, keys, load, records, reproduce, shipped
 from fairlane.papers.boundary_record import record_boundaries, recorded_boundaries
+from fairlane.papers.found import Found
 from fairlane.papers.joint_sample import boundaries_of, deciding, of_record
 from fairlane.papers.recorded import differing, to_repeat
+from fairlane.papers.search_record import record_search, recorded_search
 from minimal_paper import CLAIMS, resealed, study
 from pages import tables_in
 
@@ -153,6 +155,28 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
     now = records.recorded(load(folder))
     assert [(s.kind, s.values, s.distance) for s in now] == [(s.kind, s.values, s.distance) for s in before]
     assert [s.outcomes["A"] for s in now] != [s.outcomes["A"] for s in before]
+
+
+def test_a_changed_check_is_evaluated_again_alone(made, tmp_path, capsys):
+    """The record is the one that all settings make anew; searches for other claims stay. A second change is seen, and nothing written."""
+    r, _ = made
+    folder = study(tmp_path)
+    calibration.record(r.joint, load(folder), r.reach_of_sample)
+    calibration.record_own(r.claims, load(folder))
+    found = Found("A", "", "", "", False, 3, 5, 0.0, -0.5, None, "declared")
+    record_search([found, replace(found, claim="B")], load(folder))
+    study(tmp_path, claims=CLAIMS.replace("< 50", "< 55"))
+    calibration.main([str(folder), "--claim", "A", "--out", str(tmp_path / "one")])
+    one = (folder / "settings.csv").read_bytes()
+    assert [x.claim for x in recorded_search(load(folder))] == ["B"]
+    calibration.main([str(folder), "--again", "--out", str(tmp_path / "all")])
+    assert (folder / "settings.csv").read_bytes() == one
+    study(tmp_path, claims=CLAIMS.replace("< 50", "< 60").replace("> 20", "> 50"))
+    with pytest.raises(PaperError, match="D come"):
+        calibration.main([str(folder), "--claim", "A", "--out", str(tmp_path / "one")])
+    assert (folder / "settings.csv").read_bytes() == one
+    with pytest.raises(UnknownNameError, match="claim"):
+        calibration.main([str(folder), "--claim", "AA", "--out", str(tmp_path / "one")])
 
 
 RECORDED = [k for k in keys() if (shipped() / k / "settings.csv").exists()]

@@ -46,6 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--own", action="store_true", help="runs the paper's setup and records its results; the settings on record stay")
     parser.add_argument("--again", action="store_true", help="runs only the recorded settings again, whatever has changed since")
+    parser.add_argument(
+        "--claim",
+        action="append",
+        default=[],
+        help="evaluates this claim, whose check has changed, in the settings on record and in the paper's setup; may be repeated",
+    )
     parser.add_argument("--boundaries", action="store_true", help="finds where each claim changes in the recorded settings; nothing is run")
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
@@ -53,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.boundaries:
         print(record_boundaries(boundaries_of(paper), paper))
         return
-    if given.own:
+    if given.claim:
+        from .changed_checks import recheck
+
+        with terminal_steps(given.key) as progress:
+            print(recheck(paper, given.claim, Path(given.out or f"results/{paper.key}") / "runs", progress))
+    if given.own or given.claim:
         with terminal_steps(given.key) as progress:
             own = run_reproduction(paper, out=given.out, progress=progress)
         record_own(own.claims, paper)

@@ -100,18 +100,23 @@ def save_record(path: Path, data: bytes) -> None:
     save_bytes(path, seal_text(_SEAL + BLANK.encode() + b"\n" + data, _SEAL))
 
 
-def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "calibration", more: bool = False) -> list[dict[str, str]]:
-    """The rows of a record; raises if they were made of something else than this study, or are not as they were written.
-
-    `by` is the module that makes it; `more`: it has further columns, behind these.
-    """
+def records_in(paper: Paper, path: Path, by: str = "calibration") -> list[dict[str, str]]:
+    """The rows of a record, whatever study they were made of; raises if they are not as they were written."""
     data = read_input(path)
     if fault := fault_of_text(data, _SEAL):
         raise PaperError(
             f"{path} {fault}\n"
             f"  = help: put back the file as it was, or remove it: `python -m fairlane.papers.{by} {paper.called}` makes a new one"
         )
-    rows = csv_rows(path, data.partition(b"\n")[2])
+    return csv_rows(path, data.partition(b"\n")[2])
+
+
+def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "calibration", more: bool = False) -> list[dict[str, str]]:
+    """The rows of a record; raises if they were made of something else than this study, or are not as they were written.
+
+    `by` is the module that makes it; `more`: it has further columns, behind these.
+    """
+    rows = records_in(paper, path, by)
     names = list(rows[0]) if rows else []
     if (names[: len(columns)] if more else names) != list(columns) or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
@@ -130,6 +135,19 @@ def read_settings(paper: Paper, path: Path, by: str = "calibration") -> list[See
     """The settings of a file that `csv_of` made, without our values. `by` is the module that makes it."""
     if not path.exists():
         return []
+    return _settings_of(paper, path, made_of_this(paper, path, ["made_of", *columns(paper)], by))
+
+
+def recorded_settings(paper: Paper) -> list[Seen]:
+    """The settings that `settings.csv` records, whatever has changed since about the study; its claims must be those of the record."""
+    path = paper.folder / "settings.csv"
+    rows = records_in(paper, path)
+    if list(rows[0]) != ["made_of", *columns(paper)]:
+        raise PaperError(f"{path}: it has other claims or unstated parameters than this study: record all settings again")
+    return _settings_of(paper, path, rows)
+
+
+def _settings_of(paper: Paper, path: Path, rows: Sequence[Mapping[str, str]]) -> list[Seen]:
     opens, ids, number = paper.opens(), _ids(paper), partial(number_in, path)
 
     def seen(r: Mapping[str, str]) -> Seen:
@@ -142,7 +160,7 @@ def read_settings(paper: Paper, path: Path, by: str = "calibration") -> list[See
             Distance(fit, test, median, int(near or 0), int(of or 0)),
         )
 
-    return [seen(r) for r in made_of_this(paper, path, ["made_of", *columns(paper)], by)]
+    return [seen(r) for r in rows]
 
 
 def recorded_values(paper: Paper) -> list[tuple[Kind, Setting]]:

@@ -12,7 +12,7 @@ setting, a second search keeps the other values as near as in the best-fitting s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isclose
@@ -123,11 +123,17 @@ def needed(paper: Paper, target: Target, claims: Sequence[Claim], whole: bool = 
     if target.most is not None:
         return every
     ids = {target.place[0]} if not target.claim else {e.partition("/")[2] for c in claims if c.id == target.claim for e in c.experiments}
-    ids |= {e.part_of for e in paper.experiments() if e.id in ids}
-    of = [e for e in paper.experiments() if e.id in ids]
-    if not of:
-        return every
-    return lambda setting: [c for c in every(setting) if any(e.needs(c) for e in of)]
+    return runs_for(paper, ids, every)
+
+
+def runs_for(
+    paper: Paper, ids: Collection[str], combinations: Callable[[Setting], Sequence[Combination]]
+) -> Callable[[Setting], Sequence[Combination]]:
+    """Returns those of the combinations that tables and figures with these ids need; all of them if there are none."""
+    every = paper.experiments()
+    ids = {*ids, *(e.part_of for e in every if e.id in ids)}
+    of = [e for e in every if e.id in ids]
+    return (lambda setting: [c for c in combinations(setting) if any(e.needs(c) for e in of)]) if of else combinations
 
 
 def read_alone(claim: Claim, combinations: Callable[[Setting], Sequence[Combination]]) -> Callable[[Setting], Sequence[Combination]]:
@@ -349,9 +355,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         word = "reached" if f.holds else "not reached"
         kept = " with the other values" if f.constrained else ""
         clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
-        sys.stderr.write(
-            f"{clear}{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}\n"
-        )
+        sys.stderr.write(f"{clear}{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
 
     with terminal_steps(given.key) as progress:
         done = search(paper, folder, given.budget, given.claim, progress, then, given.again)
