@@ -24,6 +24,7 @@ import numpy as np
 
 from ..base.status import terminal_steps
 from ..claims import BadCheck, same
+from ..errors import suggest
 from ..multiverse import Setting, design, key_of, near
 from ..multiverse.grades import BOUNDS
 from ..multiverse.verdicts import share
@@ -31,7 +32,7 @@ from .attainable import places
 from .claims import Claim, read_claims
 from .emulator import Emulator
 from .found import Found
-from .full_reruns import called, combinations_of
+from .full_reruns import called, combinations_of, setting_of
 from .joint_sample import MATCHING, Joint, of_record
 from .records import recorded_reach
 from .runner import Runner
@@ -96,7 +97,10 @@ class Target:
 
 
 def targets(paper: Paper, joint: Joint, only: Sequence[str] = ()) -> list[Target]:
-    """Returns what has to be searched for: claims that hold hardly ever, each twice, and published values that nothing comes near."""
+    """Returns what has to be searched for: claims that hold hardly ever, each twice, and published values that nothing comes near.
+
+    `only`: these claims, and values as "table2/tcp Vegas, queue RED/packets_lost".
+    """
     best = joint.best[0].distance.fit if joint.best else None
     out: list[Target] = []
     for c in joint.claims:
@@ -109,7 +113,7 @@ def targets(paper: Paper, joint: Joint, only: Sequence[str] = ()) -> list[Target
     published = [r.published for r in published_results(paper, {})]
     lost = {(r["table"], r["of"], r["metric"]) for r in recorded_reach(paper) if r["reached"] == "no" and not r["contradiction"]}
     for i, (place, value) in enumerate(zip(places(paper), published, strict=True)):
-        if place in lost and value and not only:
+        if value and (place in lost if not only else "/".join(place) in only):
             out.append(Target(place=place, at=i, published=value))
     return out
 
@@ -162,8 +166,12 @@ class Search:
         budget: int = BUDGET,
         progress: Progress | None = None,
         earlier: Sequence[Seen] = (),
+        begin: Sequence[Setting] = (),
     ) -> None:
-        """`budget`: settings that are run, at most; one that has to be run whole counts as `WHOLE`. `earlier`: those of other searches."""
+        """`budget`: settings that are run, at most; one that has to be run whole counts as `WHOLE`.
+
+        `earlier`: settings of other searches; `begin`: those to run first.
+        """
         self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
         self.opens = paper.opens()
         self.budget, self.evaluated = budget, 0
@@ -177,6 +185,7 @@ class Search:
             self._narrow()
         recorded = joint.entire if self.whole else joint.seen
         self.seen = [s for s in (*recorded, *earlier) if target.worth(s) is not None] if target.claim else []
+        self.begin = begin
         self.new: list[Seen] = []
         """Settings that this search ran."""
 
@@ -207,8 +216,11 @@ class Search:
         if not self.seen:
             self._add(design(self.opens, 4 * BATCH))
         known = {key_of(s.values) for s in self.seen}
+        self._add([w for w in self.begin if key_of(w) not in known])
+        known |= {key_of(w) for w in self.begin}
         alone = {key_of(w): w for w in corners(self.opens, self.joint.declared)}
-        self._add([w for key, w in alone.items() if key not in known][: budget // 2])
+        if not any(map(self.target.there, self.new)):
+            self._add([w for key, w in alone.items() if key not in known][: budget // 2])
         rejected: set[tuple[str, ...]] = set()
         round_ = 0
         while True:
@@ -296,15 +308,19 @@ def search(
     progress: Progress | None = None,
     then: Callable[[Sequence[Found]], object] = lambda _: None,
     again: bool = False,
+    begin: Sequence[Setting] = (),
 ) -> list[Found]:
     """Searches for all targets of a study; `folder` keeps the runs, `then` gets the results so far after each.
 
-    `only`: these claims. What is searched for on record already is left out, unless it is in `only` or `again` is true.
+    `only`: these claims and values (see `targets`). What is searched for on record already is left out, unless it is in `only` or `again`
+    is true. `begin`: settings that each search runs first.
     """
     joint = of_record(paper)
     if joint is None:
         return []
-    out: list[Found] = [] if again and not only else [f for f in recorded_search(paper) if f.claim not in only]
+    out: list[Found] = (
+        [] if again and not only else [f for f in recorded_search(paper) if not {f.claim, f"{f.table}/{f.of}/{f.metric}"} & {*only}]
+    )
     on_record = {(f.claim, f.table, f.of, f.metric, f.constrained) for f in out}
     todo = [t for t in targets(paper, joint, only) if (t.claim, *t.place, t.most is not None) not in on_record]
     earlier: list[Seen] = []
@@ -318,7 +334,7 @@ def search(
             def within(fraction: float, label: str, i: int = i, name: str = name) -> object:
                 return progress((i + fraction) / len(todo), f"{name}, {i + 1} of {len(todo)}: {label}") if progress is not None else None
 
-            one = Search(paper, runner, joint, target, budget if target.most is None else budget // 2, within, earlier)
+            one = Search(paper, runner, joint, target, budget if target.most is None else budget // 2, within, earlier, begin)
             found = one.run()
             # A setting near the published values was run whole: another search has other runs.
             earlier += one.new if target.most is None else []
@@ -339,13 +355,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--claim", action="append", default=[], help="search for this claim alone; may be repeated")
     parser.add_argument("--budget", type=int, default=BUDGET, help=f"settings for each search, at most (default: {BUDGET})")
+    parser.add_argument("--value", action="append", default=[], metavar="TABLE/ROW/METRIC", help="search for this published value alone")
+    parser.add_argument(
+        "--with",
+        dest="others",
+        action="append",
+        default=[],
+        help='a setting to begin with, by what it has otherwise than the declared one: "NAME=VALUE, NAME=VALUE"; may be given again',
+    )
     parser.add_argument("--again", action="store_true", help="search again for what is on record")
     parser.add_argument("--out", default=None, help="the folder of the runs (default: results/KEY-search)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
-    known = {c.id for c in read_claims(paper.folder / "claims.toml")}
-    if unknown := [c for c in given.claim if c not in known]:
-        parser.error(f"{paper.key} has no claim {', '.join(unknown)}")
+    for chosen, known, what in (
+        (given.claim, [c.id for c in read_claims(paper.folder / "claims.toml")], "claim"),
+        (given.value, ["/".join(p) for p in places(paper)], "published value"),
+    ):
+        for x in chosen:
+            if x not in known:
+                parser.error(str(suggest(x, known, f"{what} of {paper.called}")))
+    begin = [setting_of(paper, text) for text in given.others]
     folder = Path(given.out) if given.out else Path("results") / f"{paper.key}-search"
 
     def then(found: Sequence[Found]) -> None:
@@ -358,7 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.write(f"{clear}{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
 
     with terminal_steps(given.key) as progress:
-        done = search(paper, folder, given.budget, given.claim, progress, then, given.again)
+        done = search(paper, folder, given.budget, [*given.claim, *given.value], progress, then, given.again, begin)
     record_search(done, paper)
     print(paper.folder / "search.csv")
 
