@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, Literal
 
 from .budget import SCOPE, begin, bounded
-from .margin import LARGEST, WORTH, worth
+from .margin import LARGEST, WORTH, is_given, worth
 from .tables import NoData, Tables
 from .vocabulary import NODES, SIGNS, VOCABULARY
 
@@ -57,7 +57,16 @@ def _verify(tree: ast.AST) -> None:
 
 
 class _Watched(ast.NodeTransformer):
-    """Rewrites comparisons so that their two sides are seen: ``a < b < c`` becomes ``see(a, "<", b) and see(b, "<", c)``."""
+    """Rewrites comparisons so that their two sides are seen: ``a < b < c`` becomes ``see(a, "<", b) and see(b, "<", c)``.
+
+    Those of a condition are not: what it reads is forgotten.
+    """
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if not is_given(node):
+            return self.generic_visit(node)
+        condition = ast.Call(ast.Name("_forget", ast.Load()), [node.args[0]], [])
+        return ast.Call(node.func, [condition, self.visit(node.args[1])], [])
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -149,9 +158,9 @@ class Check:
 
             return call
 
-        see: Callable[..., bool] = lambda *_: True  # noqa: E731
+        more: dict[str, Callable[..., Any]] = {"_see": lambda *_: True, "_forget": lambda _: True}
         of = {"v": noted(1.0), "vs": noted([1.0, 1.0]), "series": noted([(0.0, 1.0), (1.0, 1.0)])}
-        self._run(self._watched, Tables({}), **_WHOLE, _see=see, **of)
+        self._run(self._watched, Tables({}), **_WHOLE, **more, **of)
         return read
 
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
@@ -216,8 +225,16 @@ class Check:
             values.clear()
             return true
 
+        def forget(condition: object) -> object:
+            read.clear()
+            values.clear()
+            if not condition:
+                raise NoData("the claim applies to something else")
+            return condition
+
+        of = {"v": noted(tables.v), "vs": noted(tables.vs), "series": noted(tables.series)}
         try:
-            self._run(self._watched, tables, **_WHOLE, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+            self._run(self._watched, tables, **_WHOLE, _see=see, _forget=forget, **of)
         except NoData:
             pass
         return made

@@ -1,8 +1,9 @@
 """By how much a claim holds or fails: the check with numbers instead of its comparisons.
 
 A comparison is worth the distance between its sides over the larger of the two, positive where it is true; `and` and `all` are worth their
-least member, `or` and `any` their greatest, `not` turns the sign. That is the robustness of temporal logics (Fainekos and Pappas,
-Theoretical Computer Science 410, 2009), with distances made relative so that packets and seconds can stand side by side.
+least member, `or` and `any` their greatest, `not` turns the sign, and `given` is worth its claim. That is the robustness of temporal logics
+(Fainekos and Pappas, Theoretical Computer Science 410, 2009), with distances made relative so that packets and seconds can stand side by
+side.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from .vocabulary import SIGNS
 
@@ -67,6 +68,8 @@ def worth(node: ast.expr) -> ast.expr:
         ]
         return _call("_least", ast.List(pairs, ast.Load()))
     whole = {"all": "_least", "any": "_most"}
+    if is_given(node):
+        return ast.Call(node.func, [node.args[0], worth(node.args[1])], [])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in whole and len(node.args) == 1:
         (arg,) = node.args
         if isinstance(arg, (ast.GeneratorExp, ast.ListComp)):
@@ -74,6 +77,11 @@ def worth(node: ast.expr) -> ast.expr:
         if isinstance(arg, (ast.List, ast.Tuple)) and not any(isinstance(x, ast.Starred) for x in arg.elts):
             return _call(whole[node.func.id], ast.List([worth(x) for x in arg.elts], ast.Load()))
     return _call("_sure", node)
+
+
+def is_given(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Returns true for a claim under a condition: `given(condition, claim)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "given" and len(node.args) == 2
 
 
 def _call(name: str, *args: ast.expr) -> ast.expr:
