@@ -163,6 +163,7 @@ def test_a_changed_check_is_evaluated_again_alone(made, tmp_path, capsys):
     folder = study(tmp_path)
     calibration.record(r.joint, load(folder), r.reach_of_sample)
     calibration.record_own(r.claims, load(folder))
+    record_boundaries(boundaries_of(load(folder)), load(folder))
     found = Found("A", "", "", "", False, 3, 5, 0.0, -0.5, None, "declared")
     record_search([found, replace(found, claim="B")], load(folder))
     study(tmp_path, claims=CLAIMS.replace("< 50", "< 55"))

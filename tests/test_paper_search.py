@@ -11,8 +11,9 @@ import pytest
 from fairlane.claims import Check
 from fairlane.papers import calibration, load, reproduce
 from fairlane.papers.joint_sample import of_record
-from fairlane.papers.search import Target, main, needed, read_alone, search
+from fairlane.papers.search import main, search
 from fairlane.papers.search_record import recorded_search
+from fairlane.papers.search_targets import Target, needed, read_alone
 from minimal_paper import CLAIMS, study
 
 RARE = """

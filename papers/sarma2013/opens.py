@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value, copy_tree
 
 AUTOMATIC, CLASSIC = "automatic", "5 to 15"
-"""RED's thresholds: those that ns-2.34 derives from the link, or the fixed ones of the versions before it."""
+"""RED's thresholds: those that ns-2 derives from the link since December 2001, or the fixed ones of before."""
 
 ONE, PER_KIND = "one for all", "one for each kind of run"
 """The limit at the shared link: the same in all runs, or one for TCP, one for UDP and one for the shared network."""
@@ -33,26 +33,26 @@ OPENS = (
     ),
     Open("access limit", "50p", Span("10p", "100p", "log"), "as above; the access links' queues need not be those of the shared link"),
     Open(
-        "RED counts", "bytes", Levels(("bytes", "packets")), "not named: bytes are ns-2.34's default, packets that of the versions before"
+        "RED counts", "bytes", Levels(("bytes", "packets")), "not named: bytes are ns-2's default since October 2004, packets were before"
     ),
     Open(
         "RED thresholds",
         AUTOMATIC,
         Levels((AUTOMATIC, CLASSIC)),
-        "not named: ns-2.34 derives them from the link, most scripts set 5 and 15",
+        "not named: ns-2 derives them from the link since December 2001, most scripts set 5 and 15",
     ),
     Open(
         "RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 assumes packets of 500 bytes by default; the paper's have 1500"
     ),
     Open("RED max_p", 0.1, Span(0.02, 0.1, "log"), "not named: 0.1 is ns-2.34's default, 0.02 the value of RED's authors in 1993"),
-    Open("RED gentle", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),
+    Open("RED gentle", True, Levels((True, False)), "not named: on in ns-2 since April 2001, off before"),
     Open("TCP", "reno", Levels(("tahoe", "reno", "newreno", "sack")), "the text says TCP; these are ns-2's agents that fill a queue"),
     Open("window", "120p", Span("20p", "1000p", "log"), "not named: 20 packets are ns-2's default, 1000 limit nothing here"),
-    Open("first window", "2p", Levels(("1p", "2p")), "not named: two packets in ns-2.34, one in RFC 2581's older form"),
-    Open("limited transmit", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),
+    Open("first window", "2p", Levels(("1p", "2p")), "not named: two packets in ns-2 since May 2001, one before and in RFC 2001"),
+    Open("limited transmit", True, Levels((True, False)), "not named: on in ns-2 since November 2001, off before"),
     Open("delayed ACKs", False, Levels((False, True)), "not named: ns-2 has a sink of either kind"),
-    Open("least timeout", "200ms", Span("200ms", "1s", "log"), "not named: 0.2 s in ns-2.34, 1 s in RFC 6298"),
-    Open("tick", "10ms", Levels(("10ms", "100ms")), "not named: 10 ms in ns-2.34, 100 ms in the versions before"),
+    Open("least timeout", "200ms", Span("200ms", "1s", "log"), "not named: 0.2 s in ns-2 since October 2004, 1 s in RFC 6298"),
+    Open("tick", "10ms", Levels(("10ms", "100ms")), "not named: 10 ms in ns-2 since March 2002, 100 ms before"),
     Open("starts", "1.2ms", Levels(("0s", "1.2ms", "10ms", "100ms", "1s")), "not named: within how much time the clients start"),
     Open("TCP share", 0.5, Span(0.2, 0.8), "of the shared network the text says only that both kinds are present"),
 )

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 from ..claims import Factors
 from ..errors import PaperError, suggest
 from ..multiverse import Setting
+from .boundary_record import FILE as BOUNDARIES
 from .boundary_record import record_boundaries
 from .claims import Claim, read_claims
 from .joint_sample import boundaries_of
 from .records import csv_of, made_of, recorded_settings, records_in, save_record
 from .runner import Runner
-from .search import read_alone, runs_for
+from .search_targets import read_alone, runs_for
 from .settings import Seen, Settings
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def recheck(paper: Paper, ids: Sequence[str], folder: Path, progress: Progress |
     save_record(paper.folder / "settings.csv", csv_of([_with(s, new, ids) for s, new in zip(seen, fresh, strict=True)], paper))
     for file in ("attainable.csv", "search.csv", "in_paper_setup.csv"):
         _made_again(paper, paper.folder / file, ids if file == "search.csv" else ())
+    (paper.folder / BOUNDARIES).unlink(missing_ok=True)  # those of the checks before
     return record_boundaries(boundaries_of(paper), paper)
 
 

@@ -12,9 +12,8 @@ setting, a second search keeps the other values as near as in the best-fitting s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import isclose
 from pathlib import Path
 from statistics import fmean
@@ -23,26 +22,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.status import terminal_steps
-from ..claims import BadCheck, same
 from ..errors import suggest
 from ..multiverse import Setting, design, key_of, near
-from ..multiverse.grades import BOUNDS
-from ..multiverse.verdicts import share
 from .attainable import places
-from .claims import Claim, read_claims
+from .claims import read_claims
 from .emulator import Emulator
 from .found import Found
-from .full_reruns import called, combinations_of, setting_of
-from .joint_sample import MATCHING, Joint, of_record
-from .records import recorded_reach
+from .full_reruns import called, setting_of
+from .joint_sample import Joint, of_record
 from .runner import Runner
 from .score import published_results
 from .search_record import record_search, recorded_search
+from .search_targets import Target, in_full_reruns, needed, read_alone, targets, with_factors
 from .settings import BATCH, WIDTHS, Seen, Settings, corners
 from .tables import NEAR
 
 if TYPE_CHECKING:
-    from .definition import Combination, Paper
+    from .definition import Paper
     from .runner import Progress
 
 BUDGET = 192
@@ -59,99 +55,6 @@ _KNOWN = 240
 """Settings from which the emulator is made, at most: the best ones, and others evenly."""
 _DRAWN = 512
 """Candidates among which the emulator chooses."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A claim, or a published value."""
-
-    claim: str = ""
-    place: tuple[str, str, str] = ("", "", "")
-    """Table, row and metric of a published value."""
-    at: int = 0
-    """Its number among the published results."""
-    published: float = 0.0
-    most: float | None = None
-    """Largest distance from the published values that a setting may have; None for any."""
-
-    def worth(self, s: Seen) -> float | None:
-        """Returns how near a setting is to the target: at least zero if it is there; None if it cannot tell."""
-        if self.claim:
-            margin, holds = s.margins.get(self.claim), s.outcomes.get(self.claim)
-            if margin is None or holds is None:
-                return None
-            worth = max(margin, 0.0) if holds > 0.5 else min(margin, -1e-9)
-        else:
-            ours = s.ours[self.at] if s.ours else None
-            if ours is None or not self.published:
-                return None
-            worth = NEAR - abs(ours / self.published - 1)
-        if self.most is None or (s.distance.fit is not None and s.distance.fit <= self.most):
-            return worth
-        return -2.0 - (s.distance.fit or 1.0)
-
-    def there(self, s: Seen) -> bool:
-        """Returns true if a setting is at the target."""
-        worth = self.worth(s)
-        return worth is not None and worth >= 0
-
-
-def targets(paper: Paper, joint: Joint, only: Sequence[str] = ()) -> list[Target]:
-    """Returns what has to be searched for: claims that hold hardly ever, each twice, and published values that nothing comes near.
-
-    `only`: these claims, and values as "table2/tcp Vegas, queue RED/packets_lost".
-    """
-    best = joint.best[0].distance.fit if joint.best else None
-    out: list[Target] = []
-    for c in joint.claims:
-        found = share(joint.outcomes(c.id))
-        rare = found is not None and found.share < BOUNDS[0] and not joint.same_everywhere(c.id)
-        if rare if not only else c.id in only:
-            out.append(Target(c.id))
-            if best is not None:
-                out.append(Target(c.id, most=best + MATCHING))
-    published = [r.published for r in published_results(paper, {})]
-    lost = {(r["table"], r["of"], r["metric"]) for r in recorded_reach(paper) if r["reached"] == "no" and not r["contradiction"]}
-    for i, (place, value) in enumerate(zip(places(paper), published, strict=True)):
-        if value and (place in lost if not only else "/".join(place) in only):
-            out.append(Target(place=place, at=i, published=value))
-    return out
-
-
-def needed(paper: Paper, target: Target, claims: Sequence[Claim], whole: bool = False) -> Callable[[Setting], Sequence[Combination]]:
-    """Returns what runs a setting for a target: the combinations of its tables and figures; all of them if the others' values count.
-
-    `whole`: those of a full rerun instead of the part that settings have.
-    """
-    every = partial(combinations_of, paper) if whole else paper.setting
-    if target.most is not None:
-        return every
-    ids = {target.place[0]} if not target.claim else {e.partition("/")[2] for c in claims if c.id == target.claim for e in c.experiments}
-    return runs_for(paper, ids, every)
-
-
-def runs_for(
-    paper: Paper, ids: Collection[str], combinations: Callable[[Setting], Sequence[Combination]]
-) -> Callable[[Setting], Sequence[Combination]]:
-    """Returns those of the combinations that tables and figures with these ids need; all of them if there are none."""
-    every = paper.experiments()
-    ids = {*ids, *(e.part_of for e in every if e.id in ids)}
-    of = [e for e in every if e.id in ids]
-    return (lambda setting: [c for c in combinations(setting) if any(e.needs(c) for e in of)]) if of else combinations
-
-
-def read_alone(claim: Claim, combinations: Callable[[Setting], Sequence[Combination]]) -> Callable[[Setting], Sequence[Combination]]:
-    """Returns those of the combinations that have the factors which the claim's check looks up, as far as both name the same ones."""
-    try:
-        read = [factors for _, factors in claim.check.lookups()]
-    except BadCheck:  # it divides by a difference, say
-        return combinations
-
-    def wanted(c: Combination) -> bool:
-        own = dict(c.factors)
-        return any(all(same(own[k], x) for k, x in factors.items() if k in own) for factors in read)
-
-    return lambda setting: [c for c in combinations(setting) if wanted(c)]
 
 
 class Search:
@@ -174,36 +77,43 @@ class Search:
         """
         self.paper, self.runner, self.joint, self.target, self.progress = paper, runner, joint, target, progress
         self.opens = paper.opens()
+        self.begin = begin
         self.budget, self.evaluated = budget, 0
+        self.new: list[Seen] = []
+        """Settings that this search ran."""
         self.whole = bool(target.claim) and joint.only_entire(target.claim)
+        self._runs = needed(paper, target, joint.claims, self.whole)
+        if not self.whole and self._declared() is None:
+            self._runs = paper.setting
+            if target.place in (joint.whole.places if joint.whole else ()):
+                self.whole, self._runs = True, needed(paper, target, joint.claims, True)
         if self.whole:
             self.budget = max(2, budget // WHOLE)
-        self._combinations = needed(paper, target, joint.claims, self.whole)
-        if target.claim and not self.whole and self._declared() is None:
-            self._combinations = paper.setting
         if self.whole and target.most is None:
             self._narrow()
         recorded = joint.entire if self.whole else joint.seen
-        self.seen = [s for s in (*recorded, *earlier) if target.worth(s) is not None] if target.claim else []
-        self.begin = begin
-        self.new: list[Seen] = []
-        """Settings that this search ran."""
+        known = (*recorded, *earlier) if target.claim else in_full_reruns(joint, target) if self.whole else ()
+        self.seen = [s for s in known if target.worth(s) is not None]
 
     def _declared(self) -> float | None:
         """Returns the worth of the declared setting; None if these runs cannot tell."""
         return self.target.worth(self._see([self.joint.declared], SEEDS[:1])[0])
 
     def _narrow(self) -> None:
-        """Leaves out the runs that the claim does not read, if the declared setting has the same margin without them."""
-        every, record = self._combinations, [s for s in self.joint.entire if s.kind == "declared"]
-        self._combinations = read_alone(next(c for c in self.joint.claims if c.id == self.target.claim), every)
+        """Leaves out the runs that the target does not read, if the declared setting has the same worth without them."""
+        every, target = self._runs, self.target
+        if target.claim:
+            self._runs = read_alone(next(c for c in self.joint.claims if c.id == target.claim), every)
+        else:
+            self._runs = with_factors([dict(published_results(self.paper, {})[target.at].factors)], every)
+        record = [s for s in (self.joint.entire if target.claim else in_full_reruns(self.joint, target)) if s.kind == "declared"]
         worth = self._declared()
-        if worth is None or not any(isclose(worth, self.target.worth(s) or 0.0, rel_tol=1e-4, abs_tol=1e-6) for s in record):
-            self._combinations = every
+        if worth is None or not any(isclose(worth, target.worth(s) or 0.0, rel_tol=1e-4, abs_tol=1e-6) for s in record):
+            self._runs = every
 
     def _see(self, settings: Sequence[Setting], seeds: Sequence[int], whole: bool = False) -> list[Seen]:
-        combinations = self.paper.setting if whole else self._combinations
-        run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds)
+        combinations = self.paper.setting if whole else self._runs
+        run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds, incomplete=self.whole and not self.target.claim)
         return run.see(settings, "near", self._progress, (0.0, 1.0))
 
     def _progress(self, _: float, label: str) -> object:
@@ -336,8 +246,8 @@ def search(
 
             one = Search(paper, runner, joint, target, budget if target.most is None else budget // 2, within, earlier, begin)
             found = one.run()
-            # A setting near the published values was run whole: another search has other runs.
-            earlier += one.new if target.most is None else []
+            # A setting near the published values was run whole, and one for a published value with a part of a table.
+            earlier += one.new if target.claim and target.most is None else []
             if found is not None:
                 out.append(found)
                 then(out)

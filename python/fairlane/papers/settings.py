@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -92,8 +92,13 @@ class Settings:
         claims: Sequence[Claim],
         combinations: Callable[[Setting], Sequence[Combination]] | None = None,
         seeds: Sequence[int] = (),
+        incomplete: bool = False,
     ) -> None:
-        """`combinations`, `seeds`: the runs of a setting, if not `Paper.setting` with `Paper.setting_seeds`."""
+        """`combinations`, `seeds`: the runs of a setting, if not `Paper.setting` with `Paper.setting_seeds`.
+
+        `incomplete`: tables and figures are made of the runs at hand, where that can be done; otherwise of all that they need, or not.
+        """
+        self.incomplete = incomplete
         self.paper, self.runner, self.claims = paper, runner, claims
         self.combinations, self.seeds = combinations or paper.setting, seeds or paper.setting_seeds
         self.opens = paper.opens()
@@ -160,7 +165,13 @@ class Settings:
     def _built(self, results: Results) -> dict[str, Built]:
         """The experiments that the combinations of a setting allow."""
         have = {c.factors for c in results.combinations}
-        return {e.id: e.build(results) for e in self.experiments if _allows(e, self._combinations(), have)}
+        whole = [e for e in self.experiments if _allows(e, self._combinations(), have)]
+        built = {e.id: e.build(results) for e in whole}
+        for e in self.experiments if self.incomplete else ():
+            if e not in whole:
+                with suppress(ArithmeticError, LookupError, ValueError):
+                    built[e.id] = e.build(results)
+        return built
 
     def _combinations(self) -> Sequence[Combination]:
         if not hasattr(self, "_known"):
