@@ -129,7 +129,7 @@ def test_the_page_shows_the_settings_of_each_claim_and_the_determined_parameters
         assert text.count(f"{i}, {n} settings: holds in {holds} of them") == 1 + (i == "A")  # the curve, and the map of what changes it
         summary, shown = text.index("<summary>Margin in all settings"), text.index('class="shares"')
         assert shown < summary  # the share is in view, the rest is folded
-    assert "Holds with rate above 7." in articles["A"] or "Holds with rate above 8" in articles["A"]
+    assert "Holds more often with rate above 7." in articles["A"] or "Holds more often with rate above 8" in articles["A"]
     assert 'class="turn"' in articles["A"] and 'class="turn"' not in articles["B"]
     low, high = (f"{100 * x:.0f}" for x in (r.claims[0].share.low, r.claims[0].share.high))
     assert f"{low} to {high} % of {n} settings" in articles["A"]

@@ -23,7 +23,7 @@ def causes(paper: Paper, r: Results) -> Mapping[str, str]:
     out = {}
     for table, claims in (("table4", MEANS), ("table6", SPREADS)):
         v, p = values(r, table), published(paper, table)
-        for claim, says in claims.items():
+        for claim, says in claims.items() if v else ():
             words = f"True in {count(v, says)} comparisons here, in {count(p, says)} of the published ones. "
             if true_in(v, says)[0] < true_in(v, says)[1] and (table == "table6" or claim in _CLOSE):
                 chance = chance_of(r, p, table, says)
@@ -32,9 +32,11 @@ def causes(paper: Paper, r: Results) -> Mapping[str, str]:
     v, p, sd = values(r), published(paper), values(r, "table6")
     for claim, why in _times(v, p).items():
         out[claim] += why
-    shares = [sd[e, "SFQ", s, f] / sd[e, "FCFS", s, f] for e, s in BEST_EFFORT for f in UDP]
-    out["Y24"] += f"The deviation with SFQ is {min(shares):.2f} to {max(shares):.2f} of that with FCFS. "
-    out["Y15"], out["Y3"] = _law(r, v, sd), _last(r)
+    if sd:
+        shares = [sd[e, "SFQ", s, f] / sd[e, "FCFS", s, f] for e, s in BEST_EFFORT for f in UDP]
+        out["Y24"] += f"The deviation with SFQ is {min(shares):.2f} to {max(shares):.2f} of that with FCFS. "
+        out["Y15"] = _law(r, v, sd)
+    out["Y3"] = _last(r)
     return out
 
 

@@ -24,11 +24,9 @@ def findings(paper: Paper, r: Results) -> list[str]:
 
 def _score(paper: Paper, r: Results) -> str:
     """How near Tables 4 and 6 are, and how near two series of runs of ours are to one another."""
-    off = {t: median(map(abs, apart(values(r, t), published(paper, t)).values())) for t in ("table4", "table6")}
-    text = (
-        f"Half of our means in Table 4 are within {off['table4']:.1f} % of the published values, and half of the standard deviations in "
-        f"Table 6 within {off['table6']:.0f} %. "
-    )
+    off = {t: median(map(abs, apart(values(r, t), published(paper, t)).values())) for t in ("table4", "table6") if values(r, t)}
+    spreads = f", and half of the standard deviations in Table 6 within {off['table6']:.0f} %" if "table6" in off else ""
+    text = f"Half of our means in Table 4 are within {off['table4']:.1f} % of the published values{spreads}. "
     each = replications(r, "table6")
     if len(each) < 2:
         return text.rstrip()
@@ -129,6 +127,8 @@ def _thirteen(paper: Paper, r: Results) -> list[str]:
 def _spreads(paper: Paper, r: Results) -> list[str]:
     """Describes how reliable the rankings of Table 6 are."""
     p, sd = published(paper, "table6"), values(r, "table6")
+    if not sd:
+        return []
     names = ("Y26", "Y27", "Y28", "Y29", "Y30")
     found = {i: c for i in names if (c := chance_of(r, p, "table6", SPREADS[i])) is not None}
     if not found:

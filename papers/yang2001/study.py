@@ -190,7 +190,8 @@ class Yang2001(Paper):
             "Filled: ours, with 95 % intervals. Hollow: published. T1 to T4: TCP of priority 1 to 4; U3 and U4: UDP of priority 3 and 4. "
             "Seconds, in steps of equal ratio."
         )
-        built.pictures.append(Picture(name, self.title_of(name), caption, dots(ENVS, rows, published)))
+        if rows:
+            built.pictures.append(Picture(name, self.title_of(name), caption, dots(ENVS, rows, published)))
         if name == "table4":
             built.more = compare(Means(r, "10KB").rows(name), []).rows
             built.more_title = "The same with transfers of 10 KB (not published in the paper)"

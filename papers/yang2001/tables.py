@@ -54,6 +54,10 @@ class Means:
         except KeyError:
             return None
 
+    def all_ratios(self, env: str, queue: str) -> bool:
+        """Returns true if every ratio was run."""
+        return all(key("grid", env, queue, self.size, n) in self.have for n in RATIOS)
+
     def over_ratios(self, env: str, queue: str, quantity: str, take: Callable[[list[float]], float]) -> list[float]:
         """One number a replication: what `take` makes of the ratios."""
         of = [s for n in self.ratios if (s := self.samples(env, queue, n, quantity)) is not None]
@@ -68,11 +72,11 @@ class Means:
 
     def _rows(self, table: str) -> list[Row]:
         metric, take = METRICS[table]
-        if table == "table6" and len(self.ratios) < 2:
-            return []  # one ratio has no deviation: a setting is of one
         out = []
         for e in ENVS:
             for q in QUEUES:
+                if table == "table6" and not self.all_ratios(e, q):
+                    continue  # a deviation over some of the ratios is another number
                 for s in (1, 2):
                     for c in CLASSES:
                         if xs := self.over_ratios(e, q, f"{c}/{s}", take):

@@ -13,7 +13,7 @@ against measured numbers, of history matching (Vernon, Goldstein and Bower, Baye
 
 from __future__ import annotations
 
-from .boundaries import Boundaries, changes_at, matters
+from .boundaries import Boundaries, changes_at, decisive, matters
 from .design import design, key_of, near, size
 from .grades import GRADES, VERDICTS, Verdict, elsewhere, grade, grades, same_everywhere, settled, summarise
 from .model import Levels, Open, OpenError, Setting, Span, Value, base_of, check_opens, check_setting, setting_text, text_of
@@ -43,6 +43,7 @@ __all__ = [
     "base_of",
     "check_opens",
     "check_setting",
+    "decisive",
     "design",
     "judge",
     "key_of",

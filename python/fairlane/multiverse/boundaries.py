@@ -25,6 +25,8 @@ from ..base.literals import SI, written
 from .model import Levels, Open, Value, text_of
 from .verdicts import Boundary
 
+_DEALT = 99
+"""Times that values are dealt again for the parameter with the largest effect."""
 PERMUTATIONS = 399
 """Times the outcomes are dealt again, at most."""
 RARE = 0.01
@@ -239,6 +241,24 @@ def _rare(test: _Test, y: _Matrix, level: float, rng: np.random.Generator) -> _S
         if split is None or gains[0] <= 1e-9 or as_good > allowed:
             return None
     return split
+
+
+def decisive(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> str:
+    """Returns the name of the parameter with the largest index of `matters`; empty if chance gives one as large in more than 1 % of cases.
+
+    The values are dealt again among the settings, and the largest index of all parameters is taken each time.
+    """
+    index = matters(opens, settings, values)
+    known = [(s, v) for s, v in zip(settings, values, strict=True) if v is not None]
+    if not index or not known:
+        return ""
+    name = max(index, key=lambda n: index[n])
+    rng, there = np.random.default_rng(1), [s for s, _ in known]
+    for _ in range(_DEALT):
+        dealt = [float(v) for v in rng.permutation([v for _, v in known])]
+        if max(matters(opens, there, dealt).values()) >= index[name]:
+            return ""
+    return name
 
 
 def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:

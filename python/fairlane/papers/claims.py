@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.scenario import read_scenario, tree_of
 from ..claims import Check, Comparison, Outcome, Tables
-from ..multiverse import Boundary, Share, Verdict, elsewhere, share
+from ..multiverse import Boundary, Share, Verdict, elsewhere, grade, share
 
 if TYPE_CHECKING:
     from .found import Found
@@ -85,6 +85,8 @@ class Judged:
     """Settings that match the published values."""
     whole: bool = False
     """True if it is judged in recorded full reruns, because the settings of the sample lack the values it reads."""
+    recorded: bool = False
+    """True if the result in the paper's setup is that of the record, because a part of the runs cannot evaluate it."""
     closest: Found | None = None
     """The result of a directed search for a setting in which it holds; None if none was made."""
 
@@ -97,8 +99,8 @@ class Judged:
 
     @property
     def elsewhere(self) -> str:
-        """The grade of the share: "mostly", "mostly or nearly always"."""
-        return elsewhere(self.share)
+        """The grade of the share: "mostly", "mostly or nearly always"; that of the replications if they are all there is."""
+        return grade(self.share.share) if self.share and self.alone else elsewhere(self.share)
 
     def to_json(self) -> dict[str, Any]:
         """The entry of the JSON document."""
@@ -107,7 +109,7 @@ class Judged:
             "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
             "main": self.claim.main or None, "verdict": self.verdict,
             "in_paper_setup": None if self.here is None else "yes" if self.here else "no", "runs_true": self.runs_true, "runs": self.runs,
-            "on_means": self.outcome, "published": self.claim.published,
+            "recorded": self.recorded, "on_means": self.outcome, "published": self.claim.published,
             "elsewhere": self.elsewhere or None, "share": s and round(s.share, 4), "share_low": s and round(s.low, 4),
             "share_high": s and round(s.high, 4), "settings": s.n if s and not self.alone else 0, "same_everywhere": self.alone,
             "depends_on": self.depends_on and self.depends_on.to_json(),

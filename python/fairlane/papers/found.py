@@ -49,7 +49,10 @@ def best_of(found: Iterable[Found]) -> dict[str, Found]:
     """Returns the result by claim: the one that keeps the other published values if that reaches the claim, else the other."""
     out: dict[str, Found] = {}
     for x in found:
-        before = out.get(x.claim)
-        if before is None or (x.holds, x.constrained, x.margin) > (before.holds, before.constrained, before.margin):
+        if x.claim not in out or _rank(x) > _rank(out[x.claim]):
             out[x.claim] = x
     return out
+
+
+def _rank(x: Found) -> tuple[bool, bool, float]:
+    return x.holds, x.constrained == x.holds, x.margin

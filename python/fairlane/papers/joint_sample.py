@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..multiverse import Open, Setting, changes_at, key_of, matters, same_everywhere, settled, share, summarise
+from ..multiverse import Open, Setting, changes_at, decisive, key_of, matters, same_everywhere, settled, share, summarise
 from ..multiverse.verdicts import EXPLAINED
 from .boundary_record import Deciding, recorded_boundaries
 from .claims import Claim, DependsOn, Judged, read_claims, share_of_runs
@@ -206,7 +206,7 @@ def of_runs(judged: Judged, varied: bool) -> Judged:
 
 def deciding(joint: Joint, claim: str) -> Deciding:
     """Returns where a claim changes, and the parameter that decides it: that of the first boundary, or else the one that moves its margin
-    most."""
+    most. None if chance moves it as much."""
     if claim in joint.boundaries:
         return joint.boundaries[claim]
     judging = joint.judging(claim)
@@ -214,8 +214,8 @@ def deciding(joint: Joint, claim: str) -> Deciding:
     found = changes_at(joint.opens, settings, joint.outcomes(claim))
     if found.boundaries and found.explained >= EXPLAINED:
         return found.boundaries, DependsOn.on(found.boundaries[0])
-    weight = matters(joint.opens, settings, margins)
-    return (), DependsOn(max(weight, key=lambda name: weight[name])) if weight else None
+    largest = decisive(joint.opens, settings, margins)
+    return (), DependsOn(largest) if largest else None
 
 
 def boundaries_of(paper: Paper) -> dict[str, Deciding]:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -29,6 +30,7 @@ from .full_reruns import recorded_whole
 from .joint_sample import Joint, of_record, of_runs, of_settings
 from .measurement import check_columns, check_measures, check_tables
 from .outcome import ReproductionOutcome, Shift
+from .own_setup import Own, recorded_own
 from .recorded import Plan, Which
 from .records import csv_of, made_of
 from .runner import Job, Progress, Runner
@@ -213,7 +215,7 @@ def _reproduced(
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     check_tables(paper, built, tables, results)
-    claims = _judged(paper, selected, partial, tables, joint)
+    claims = _judged(paper, selected, partial, quick, tables, joint)
     columns = paper.sensitivity_columns()
     shifts = []
     before = {j.claim.id: j.outcome for j in claims}
@@ -276,19 +278,30 @@ def _missing(paper: Paper, quick: Sequence[Combination] | None, seeds: Sequence[
 
 
 def _judged(
-    paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], joint: Joint | None
+    paper: Paper, selected: Sequence[Experiment], partial: bool, quick: bool, tables: Mapping[str, list[Row]], joint: Joint | None
 ) -> list[Judged]:
+    """Judges the claims of these tables and figures. What a quick look cannot evaluate has its recorded result in the paper's setup."""
     shown = {f"{paper.key}/{e.id}" for e in selected}
     claims = [c for c in read_claims(paper.folder / "claims.toml") if not partial or shown & set(c.experiments)]
     means, single = tables_of(tables), replications(tables)
+    own = _recorded_own(paper) if joint and quick and not partial else {}
     judged = []
     for c in claims:
         try:
             j = in_paper_setup(c, means, single)
+            if j.here is None and c.id in own:
+                j = replace(own[c.id].judged(c), recorded=True)
             judged.append(of_settings(j, joint) if joint else of_runs(j, bool(paper.opens())))
         except BadCheck as e:
             raise bad_check(paper, c.id, str(e)) from None
     return judged
+
+
+def _recorded_own(paper: Paper) -> Mapping[str, Own]:
+    try:
+        return recorded_own(paper)
+    except PaperError:
+        return {}
 
 
 def _on_record(paper: Paper, notes: list[str]) -> Joint | None:

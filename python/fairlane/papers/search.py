@@ -35,7 +35,6 @@ from .score import published_results
 from .search_record import record_search, recorded_search
 from .search_targets import Target, in_full_reruns, needed, read_alone, targets, with_factors
 from .settings import BATCH, WIDTHS, Seen, Settings, corners
-from .tables import NEAR
 
 if TYPE_CHECKING:
     from .definition import Paper
@@ -89,11 +88,14 @@ class Search:
                 self.whole, self._runs = True, needed(paper, target, joint.claims, True)
         if self.whole:
             self.budget = max(2, budget // WHOLE)
-        if self.whole and target.most is None:
+        if (self.whole and target.most is None) or not target.claim:
             self._narrow()
         recorded = joint.entire if self.whole else joint.seen
         known = (*recorded, *earlier) if target.claim else in_full_reruns(joint, target) if self.whole else ()
         self.seen = [s for s in known if target.worth(s) is not None]
+        if not target.claim and not self.whole:  # what a value is in them is not on record
+            self._add([s.values for s in joint.seen])
+            self.budget += self.evaluated
 
     def _declared(self) -> float | None:
         """Returns the worth of the declared setting; None if these runs cannot tell."""
@@ -102,18 +104,20 @@ class Search:
     def _narrow(self) -> None:
         """Leaves out the runs that the target does not read, if the declared setting has the same worth without them."""
         every, target = self._runs, self.target
+        before = None if self.whole else self._declared()
         if target.claim:
             self._runs = read_alone(next(c for c in self.joint.claims if c.id == target.claim), every)
         else:
             self._runs = with_factors([dict(published_results(self.paper, {})[target.at].factors)], every)
-        record = [s for s in (self.joint.entire if target.claim else in_full_reruns(self.joint, target)) if s.kind == "declared"]
+        record = self.joint.entire if target.claim else in_full_reruns(self.joint, target)
+        wanted = [target.worth(s) for s in record if s.kind == "declared"] if self.whole else [before]
         worth = self._declared()
-        if worth is None or not any(isclose(worth, target.worth(s) or 0.0, rel_tol=1e-4, abs_tol=1e-6) for s in record):
+        if worth is None or not any(w is not None and isclose(worth, w, rel_tol=1e-4, abs_tol=1e-6) for w in wanted):
             self._runs = every
 
     def _see(self, settings: Sequence[Setting], seeds: Sequence[int], whole: bool = False) -> list[Seen]:
         combinations = self.paper.setting if whole else self._runs
-        run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds, incomplete=self.whole and not self.target.claim)
+        run = Settings(self.paper, self.runner, self.joint.claims, combinations, seeds, incomplete=not self.target.claim)
         return run.see(settings, "near", self._progress, (0.0, 1.0))
 
     def _progress(self, _: float, label: str) -> object:
@@ -201,12 +205,11 @@ class Search:
     def _confirmed(self, s: Seen) -> Found:
         """Runs a setting with several seeds."""
         each = [self._see([s.values], (seed,))[0] for seed in SEEDS]
-        worths = [w for w in map(self.target.worth, each) if w is not None]
-        bound = 0.0 if self.target.claim else NEAR
+        reached = [self.target.there(x) for x in each if self.target.worth(x) is not None]
+        margins = [m for m in map(self.target.margin, each) if m is not None]
         return Found(
             self.target.claim, *self.target.place, self.target.most is not None, self.evaluated, len(SEEDS),
-            fmean(w >= 0 for w in worths) if worths else 0.0, fmean(worths) - bound if worths else -1.0,
-            None, called(self.paper, s.values),
+            fmean(reached) if reached else 0.0, fmean(margins) if margins else -1.0, None, called(self.paper, s.values),
         )  # fmt: skip
 
 

@@ -48,13 +48,20 @@ class Target:
                 return None
             worth = max(margin, 0.0) if holds > 0.5 else min(margin, -1e-9)
         else:
-            ours = s.ours[self.at] if s.ours else None
-            if ours is None or not self.published:
+            margin = self.margin(s)
+            if margin is None:
                 return None
-            worth = NEAR - abs(ours / self.published - 1)
+            worth = NEAR + margin
         if self.most is None or (s.distance.fit is not None and s.distance.fit <= self.most):
             return worth
         return -2.0 - (s.distance.fit or 1.0)
+
+    def margin(self, s: Seen) -> float | None:
+        """Returns the margin of the claim in a setting, or minus the relative difference of the value, whatever the others' distance."""
+        if self.claim:
+            return s.margins.get(self.claim)
+        ours = s.ours[self.at] if s.ours else None
+        return None if ours is None or not self.published else -abs(ours / self.published - 1)
 
     def there(self, s: Seen) -> bool:
         """Returns true if a setting is at the target."""

@@ -11,7 +11,7 @@ from .layout import Grid, Published, grids, heading, layout_of, published_rows
 from .numbers import difference, mean, pm, published, value
 from .outcome import results_of
 from .score import Scores, scores
-from .verdicts import WORDS, closest_text, elsewhere_text, here_text, label
+from .verdicts import WORDS, closest_text, conditions, elsewhere_text, here_text, label
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +39,7 @@ def show(r: ReproductionOutcome, console: Console) -> None:
         console.print(Words(f"{begin}{label(entry)}: {j.claim.statement}", WORDS[j.verdict].style, len(begin)))
         both = f"In the paper's setup: {here_text(entry)}. In other plausible setups: {elsewhere_text(entry)}."
         console.print(Words(" " * len(begin) + both, "dim", len(begin)))
-        holds = f"Holds with {'; with '.join(map(str, j.boundaries))}." if j.boundaries else ""
+        holds = f"Holds more often with {'; with '.join(conditions(j.boundaries))}." if j.boundaries else ""
         for more in (holds, j.claim.inconsistent, closest_text(entry), j.cause if j.verdict != "supported" else ""):
             if more:
                 console.print(Words(" " * len(begin) + more, "dim", len(begin)))

@@ -10,7 +10,7 @@ from ..multiverse import Levels, Open, Value, key_of, matters, text_of
 from ..multiverse.charts import Outcomes, choice, drawn
 from .full_reruns import CHANCE
 from .tables import NEAR
-from .verdicts import percent
+from .verdicts import conditions, percent
 
 if TYPE_CHECKING:
     from .claims import Judged
@@ -37,8 +37,7 @@ def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
     pictures = drawn(id, Outcomes(joint.opens, settings, holds, margins, weight, j.boundaries), ROWS)
     if pictures is None:
         return None
-    boundaries = [f"{t} (in {percent(t.share_there)} of these settings, {percent(t.share_else)} of the others)" for t in j.boundaries]
-    return {"curve": pictures.curve, "map": pictures.map or "", "boundaries": boundaries}
+    return {"curve": pictures.curve, "map": pictures.map or "", "boundaries": conditions(j.boundaries)}
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ..multiverse import Boundary
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -99,7 +101,8 @@ def here_text(claim: Mapping[str, Any]) -> str:
     if claim["in_paper_setup"] is None:
         return "not run"
     even = "; their means decide" if 2 * claim["runs_true"] == claim["runs"] else ""
-    return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} run{'' if claim['runs'] == 1 else 's'}{even})"
+    runs = f"recorded run{'' if claim['runs'] == 1 else 's'}" if claim.get("recorded") else f"run{'' if claim['runs'] == 1 else 's'}"
+    return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} {runs}{even})"
 
 
 def elsewhere_text(claim: Mapping[str, Any]) -> str:
@@ -117,6 +120,19 @@ def elsewhere_text(claim: Mapping[str, Any]) -> str:
     whole = " rerun in full" if claim.get("whole") else ""
     grade = claim["elsewhere"] if claim["elsewhere"].count(" or ") < 2 else "unclear"
     return f"{grade} ({percent(claim['share'])}, {low.removesuffix(' %')} to {high} of {claim['settings']} settings{whole})"
+
+
+def conditions(boundaries: Sequence[Boundary]) -> list[str]:
+    """Returns where a claim holds more often, each with both shares; a boundary within another one of the same parameter is left out.
+
+    >>> conditions([Boundary("window", "62p", "above", 0.9, 0.2), Boundary("window", "50p", "above", 0.5, 0.1, "window below 62p")])
+    ['window above 62p (in 90 % of these settings, 20 % of the others)']
+    """
+    return [
+        f"{b} (in {percent(b.share_there)} of these settings, {percent(b.share_else)} of the others)"
+        for b in boundaries
+        if not any(part.startswith((f"{b.name} above ", f"{b.name} below ")) for part in b.where.split(" and "))
+    ]
 
 
 def label(claim: Mapping[str, Any]) -> str:
