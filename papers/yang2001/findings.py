@@ -100,7 +100,7 @@ def _red(r: Results, v: Values, p: Values) -> str:
     return (
         f"TCP of the second source with RED is slower than published wherever that source is not controlled: {words}. A RED buffer of 18 "
         "packets and a longest timeout of 64 s together bring be/be and ts/be within 10 %, each alone takes be/be farther off; DRR then "
-        "misses by a third, and cc/be is not reproduced."
+        "misses by a third, and cc/be stays 31 % too slow."
     )
 
 
