@@ -27,6 +27,8 @@ from .verdicts import Boundary
 
 _DEALT = 99
 """Times that values are dealt again for the parameter with the largest effect."""
+_UNUSUAL = 0.05
+"""Share of them in which chance alone may have as large an effect."""
 PERMUTATIONS = 399
 """Times the outcomes are dealt again, at most."""
 RARE = 0.01
@@ -244,7 +246,7 @@ def _rare(test: _Test, y: _Matrix, level: float, rng: np.random.Generator) -> _S
 
 
 def decisive(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> str:
-    """Returns the name of the parameter with the largest index of `matters`; empty if chance gives one as large in more than 1 % of cases.
+    """Returns the name of the parameter with the largest index of `matters`; empty if chance gives one as large in more than 5 % of cases.
 
     The values are dealt again among the settings, and the largest index of all parameters is taken each time.
     """
@@ -253,10 +255,11 @@ def decisive(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], val
     if not index or not known:
         return ""
     name = max(index, key=lambda n: index[n])
-    rng, there = np.random.default_rng(1), [s for s, _ in known]
+    rng, there, as_good = np.random.default_rng(1), [s for s, _ in known], 1
     for _ in range(_DEALT):
         dealt = [float(v) for v in rng.permutation([v for _, v in known])]
-        if max(matters(opens, there, dealt).values()) >= index[name]:
+        as_good += max(matters(opens, there, dealt).values()) >= index[name]
+        if as_good > _UNUSUAL * (_DEALT + 1):
             return ""
     return name
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .verdicts import WORDS, counts, listed, phrases
+from .verdicts import SEVERAL, WORDS, counts, listed, phrases
 
 Entry = Mapping[str, Any]
 """A claim as the JSON document has it."""
@@ -78,4 +78,6 @@ def in_brackets(claim: Entry) -> str:
 
 
 def _decided(claim: Entry) -> str:
-    return f"depends on {in_words(claim)}" if claim["verdict"] == "depends" and claim["depends_on"] else ""
+    if claim["verdict"] != "depends":
+        return ""
+    return f"depends on {in_words(claim) if claim['depends_on'] else SEVERAL}"

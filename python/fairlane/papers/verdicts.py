@@ -122,6 +122,10 @@ def elsewhere_text(claim: Mapping[str, Any]) -> str:
     return f"{grade} ({percent(claim['share'])}, {low.removesuffix(' %')} to {high} of {claim['settings']} settings{whole})"
 
 
+SEVERAL = "several parameters together"
+"""On what a claim depends that no parameter decides alone."""
+
+
 def conditions(boundaries: Sequence[Boundary]) -> list[str]:
     """Returns where a claim holds more often, each with both shares; a boundary within another one of the same parameter is left out.
 
@@ -138,8 +142,8 @@ def conditions(boundaries: Sequence[Boundary]) -> list[str]:
 def label(claim: Mapping[str, Any]) -> str:
     """Returns the verdict as the text of a badge: "depends on TCP window"."""
     verdict = claim["verdict"]
-    name = claim["depends_on"]["name"] if claim.get("depends_on") else ""
-    return f"depends on {name}" if verdict == "depends" and name else WORDS[verdict].name
+    name = claim["depends_on"]["name"] if claim.get("depends_on") else SEVERAL
+    return f"depends on {name}" if verdict == "depends" else WORDS[verdict].name
 
 
 def closest_text(claim: Mapping[str, Any]) -> str:
