@@ -66,3 +66,18 @@ def test_texts_that_python_does_not_bear(text, expected):
 def test_an_odd_escape_is_not_remarked_on(recwarn):
     Check(r'v("table1", queue="a\l") > 1')
     assert not recwarn.list
+
+
+def test_a_claim_under_a_condition_says_nothing_elsewhere():
+    """The rows that decide if a claim applies are no evidence for it; where it does not apply there is neither outcome nor margin."""
+    check = Check("given(v('loss', q='red') > 0, v('loss', q='red') < v('loss', q='fifo'))")
+
+    def tables(red, fifo):
+        return Tables({"loss": [{"q": "red", "value": red}, {"q": "fifo", "value": fifo}]})
+
+    assert [check.outcome(tables(*x)) for x in ((1, 2), (2, 1), (0, 1))] == ["holds", "fails", "no-data"]
+    assert [check.margin(tables(*x)) for x in ((1, 2), (2, 1), (0, 1))] == [0.5, -0.5, None]
+    (seen,) = check.comparisons(tables(1, 2))
+    assert (seen.left, seen.right, seen.looked_up) == (1, 2, ("loss[red]", "loss[fifo]"))
+    assert check.comparisons(tables(0, 1)) == []
+    assert check.tables() == ["loss"] and len(check.lookups()) == 3

@@ -80,21 +80,6 @@ def test_checks_know_loops_lambdas_chains_and_series():
         Check('v("s", flow="a") > 0').outcome(tables)
 
 
-def test_a_claim_under_a_condition_says_nothing_elsewhere():
-    """The rows that decide if a claim applies are no evidence for it; where it does not apply there is neither outcome nor margin."""
-    check = Check("given(v('loss', q='red') > 0, v('loss', q='red') < v('loss', q='fifo'))")
-
-    def tables(red, fifo):
-        return Tables({"loss": [{"q": "red", "value": red}, {"q": "fifo", "value": fifo}]})
-
-    assert [check.outcome(tables(*x)) for x in ((1, 2), (2, 1), (0, 1))] == ["holds", "fails", "no-data"]
-    assert [check.margin(tables(*x)) for x in ((1, 2), (2, 1), (0, 1))] == [0.5, -0.5, None]
-    (seen,) = check.comparisons(tables(1, 2))
-    assert (seen.left, seen.right, seen.looked_up) == (1, 2, ("loss[red]", "loss[fifo]"))
-    assert check.comparisons(tables(0, 1)) == []
-    assert check.tables() == ["loss"] and len(check.lookups()) == 3
-
-
 def test_resampling_is_the_same_every_time_and_draws_combinations_together():
     rows = {t: [row_of({"n": 1}, t, [k * x for x in (1.0, 2.0, 4.0)], "")] for t, k in (("a", 1), ("b", 2))}
     first, second = resampled(rows, 50), resampled(rows, 50)

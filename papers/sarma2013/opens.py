@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fairlane.papers import Change, Combination, Levels, Open, Span, Tree, Value, copy_tree
 
 AUTOMATIC, CLASSIC = "automatic", "5 to 15"
-"""RED's thresholds: those that ns-2 derives from the link since December 2001, or the fixed ones of before."""
+"""RED's thresholds: those that ns-2 derives from the link since December 2001, or the fixed ones until then."""
 
 ONE, PER_KIND = "one for all", "one for each kind of run"
 """The limit at the shared link: the same in all runs, or one for TCP, one for UDP and one for the shared network."""

@@ -1,4 +1,4 @@
-"""What a directed search looks for, and the runs that it needs."""
+"""Targets of a directed search: claims and published values, and the runs that they need."""
 
 from __future__ import annotations
 
