@@ -158,7 +158,8 @@ def test_recorded_settings_are_made_anew_whatever_has_changed(made, tmp_path, ca
 
 
 def test_a_changed_check_is_evaluated_again_alone(made, tmp_path, capsys):
-    """The record is the one that all settings give when they are run again; searches for other claims stay. A second change is seen, and nothing written."""
+    """The record is the one that all settings give when they are run again; searches for other claims stay. A second change is seen, and
+    nothing written."""
     r, _ = made
     folder = study(tmp_path)
     calibration.record(r.joint, load(folder), r.reach_of_sample)
