@@ -183,8 +183,8 @@ def findings(r: Results, others: Mapping[str, Results], published: Sequence[Mapp
         "The round trips of the three connections without RED, the shortest first (published in brackets): "
         + "; ".join(_in_order(r, published, c) for c in FIFOS)
         + ". In the paper another connection has the shortest in each of these cases. Those of C6 differ most.",
-        f"The video's backlogs with 1:1 turns are smaller than published: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third "
-        f"as fast, to {_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean; 960 are published."
+        f"The video's backlogs with 1:1 turns are smaller than published: TCP takes longer ({ended['C6']:.0f} s) and the queue grows "
+        f"a third as fast, to {_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean; 960 are published."
         + _with(others, GREEDY, lambda o: f"They are equal with a video of nearly the whole link (at 99 %: {_backlog(o)} packets), "
                 f"but then 4:1 turns are not enough for it: its queue there holds {_of(o, 'queue2_mean', 'C5'):.0f}.")
         + _with(others, FAR, lambda o: _far(o, published)),
