@@ -17,6 +17,7 @@ from fairlane.multiverse import (
     base_of,
     changes_at,
     check_setting,
+    decisive,
     design,
     elsewhere,
     judge,
@@ -223,6 +224,19 @@ def test_noise_is_undecided():
         verdict = judge(found, t.boundaries, t.explained)
         assert verdict.word == "inconclusive" or t.boundaries
     assert found_any <= 2
+
+
+def test_what_has_the_largest_effect_is_named_only_if_chance_has_less():
+    """A margin that grows with one of nine parameters and with chance; margins of chance alone, in at most one of twenty cases."""
+    opens = [X, Y, Z, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(6))]
+    settings, named = design(opens, 128), 0
+    for seed in range(20):
+        rng = random.Random(seed)
+        chance = [rng.gauss(0, 1) for _ in settings]
+        assert decisive(opens, settings, [3 * w["y"] + x for w, x in zip(settings, chance, strict=True)]) == "y"
+        named += decisive(opens, settings, chance) != ""
+    assert named <= 4  # binomial with 20 and 0.05: five or more in 0.3 % of cases
+    assert decisive(opens, settings, [0.5] * 128) == decisive(opens, settings, [None] * 128) == decisive([], [], []) == ""
 
 
 def _chance_finds(trials, n=64):
