@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from ..base.extras import need
-from ..errors import FairlaneError
+from ..errors import FairlaneError, suggest
 from . import completion
 from .log import current, verbose_option
 from .output import emit, emit_json, notes, printed, render, step_bar
@@ -66,7 +68,11 @@ def reproduce(
     if key is None:
         emit_json(papers.keys()) if as_json else emit(_listed())
         return
+    if key not in ("all", *papers.keys()) and len(Path(key).parts) == 1 and not key.startswith(".") and not Path(key).exists():
+        raise suggest(key, ["all", *papers.keys()], "paper")
     if as_list:
+        if only is not None:
+            raise FairlaneError("--list lists all tables and figures: leave out --only")
         _list(key, as_json)
         return
     if key == "all" and only is not None:

@@ -17,7 +17,7 @@ from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Factors, Row, tables_of
-from ..errors import FairlaneError, FolderError, PaperError, suggest
+from ..errors import FairlaneError, FolderError, PaperError, UnknownNameError, suggest
 from ..study import run_list
 from .animations import chosen as moving_combinations
 from .animations import covering, insets, watched
@@ -70,7 +70,8 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
     chosen: set[str] = set()
     for name in wanted:
         if name not in known and name not in claims:
-            raise suggest(name, [*known, *claims], f"table, figure or claim of {paper.key}")
+            unknown = suggest(name, [*known, *claims], f"table, figure or claim of {paper.key}")
+            raise UnknownNameError(f"{unknown}\n  = help: `fairlane reproduce {paper.called} --list` lists them")
         chosen.update(claims.get(name, [name]))
     return [e for e in experiments if e.id in chosen]
 
