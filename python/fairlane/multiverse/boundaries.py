@@ -250,18 +250,14 @@ def decisive(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], val
 
     The values are dealt again among the settings, and the largest index of all parameters is taken each time.
     """
-    index = matters(opens, settings, values)
-    known = [(s, v) for s, v in zip(settings, values, strict=True) if v is not None]
-    if not index or not known:
+    at, y = _known(values)
+    if not opens or y is None:
         return ""
-    name = max(index, key=lambda n: index[n])
-    rng, there, as_good = np.random.default_rng(1), [s for s, _ in known], 1
-    for _ in range(_DEALT):
-        dealt = [float(v) for v in rng.permutation([v for _, v in known])]
-        as_good += max(matters(opens, there, dealt).values()) >= index[name]
-        if as_good > _UNUSUAL * (_DEALT + 1):
-            return ""
-    return name
+    rng = np.random.default_rng(1)
+    index = _indices(opens, [settings[i] for i in at], np.column_stack([y, *(rng.permutation(y) for _ in range(_DEALT))]))
+    first = int(index[:, 0].argmax())
+    as_good = 1 + int((index[:, 1:].max(axis=0) >= index[first, 0]).sum())
+    return opens[first].name if as_good <= _UNUSUAL * (_DEALT + 1) else ""
 
 
 def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
@@ -270,19 +266,32 @@ def matters(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], valu
     `values`: a margin, a distance, an outcome in each setting; None does not count. For a span it is the rank-based estimator, for levels
     the share of the variance that lies between them. From few settings it is rough: about one over the root of their number.
     """
-    heard = [i for i, v in enumerate(values) if v is not None and np.isfinite(v)]
-    y = np.array([float(values[i] or 0.0) for i in heard])
-    if len(y) < 3 or y.var() < 1e-300:
+    at, y = _known(values)
+    if y is None:
         return {o.name: 0.0 for o in opens}
-    out = {}
+    index = _indices(opens, [settings[i] for i in at], y[:, None])
+    return {o.name: float(x) for o, x in zip(opens, index[:, 0], strict=True)}
+
+
+def _known(values: Sequence[float | None]) -> tuple[list[int], _Matrix | None]:
+    """Returns where values are known, and these; None if there are fewer than three, or all are the same."""
+    at = [i for i, v in enumerate(values) if v is not None and np.isfinite(v)]
+    y = np.array([float(values[i] or 0.0) for i in at])
+    return at, y if len(y) >= 3 and y.var() >= 1e-300 else None
+
+
+def _indices(opens: Sequence[Open], settings: Sequence[Mapping[str, Value]], ys: _Matrix) -> _Matrix:
+    """The first-order index of each parameter (a row each) for each column of values."""
+    mean, var = ys.mean(axis=0), ys.var(axis=0)
+    out = []
     for o in opens:
-        x = np.array(_numbers(o, [settings[i] for i in heard]))
+        x = np.array(_numbers(o, settings))
         if isinstance(o.over, Levels):
-            groups = [y[x == v] for v in np.unique(x)]
-            between = sum(len(g) * (g.mean() - y.mean()) ** 2 for g in groups) / len(y)
-            index = (between - y.var() * (len(groups) - 1) / len(y)) / y.var()  # what chance alone puts between groups is taken off
+            groups = [x == v for v in np.unique(x)]
+            between = sum(g.sum() * (ys[g].mean(axis=0) - mean) ** 2 for g in groups) / len(ys)
+            index = (between - var * (len(groups) - 1) / len(ys)) / var  # what chance alone puts between groups is taken off
         else:
-            following = y[np.argsort(x, kind="stable")]
-            index = ((following * np.roll(following, -1)).mean() - y.mean() ** 2) / y.var()
-        out[o.name] = float(min(1.0, max(0.0, index)))
-    return out
+            following = ys[np.argsort(x, kind="stable")]
+            index = ((following * np.roll(following, -1, axis=0)).mean(axis=0) - mean**2) / var
+        out.append(np.clip(index, 0.0, 1.0))
+    return np.array(out).reshape(len(opens), ys.shape[1])
