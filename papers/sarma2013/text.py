@@ -16,8 +16,8 @@ ROOMY = "RED with DropTail's room"
 """Alternatives that the sentences quote."""
 _SPREAD = "1.2 ms"
 """Time within which the clients start."""
-_PATH = 13.24
-"""Delay of a UDP packet that waits nowhere, from the router on, plus 3 ms, in ms; one of TCP has 40 bytes more (0.006 ms)."""
+_PATH = {"TCP": 13.246, "UDP": 13.24, "TCP-UDP": 13.24}
+"""Delay of a packet that waits nowhere, from the router on, plus 3 ms, in ms; one of TCP has 40 bytes more."""
 Published = Mapping[tuple[int, str, str, str], float]
 """Published values by clients, queue, traffic and quantity."""
 
@@ -43,8 +43,8 @@ def _apart(r: Results, published: Published, quantity: str) -> float:
 
 def _waits_apart(r: Results, published: Published) -> float:
     """The median difference from the published queueing delays, percent; a published delay below that of the path is left out."""
-    values = [(x, _of(r, q, n, queue, traffic)) for (n, queue, traffic, q), x in published.items() if q == _DELAY and x > _PATH]
-    return 100 * median(abs((y - _PATH) / (x - _PATH) - 1) for x, y in values)
+    values = [(x, _of(r, q, n, queue, t), _PATH[t]) for (n, queue, t, q), x in published.items() if q == _DELAY and x > _PATH[t]]
+    return 100 * median(abs((y - path) / (x - path) - 1) for x, y, path in values)
 
 
 def _medians(r: Results, published: Published) -> str:
@@ -106,7 +106,8 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
     return [
         "The published delays and throughputs come out together when each kind of run has its own limit at the shared link (10 packets "
         "with TCP, 4 with UDP, 8 with both) and receivers delay acknowledgments. The median difference from the published values is "
-        f"{_medians(r, published)}. The queueing delay is the delay less the {_PATH} ms that a packet needs without any queue"
+        f"{_medians(r, published)}. The queueing delay is the delay less what a packet needs without any queue, {_PATH['UDP']} ms with UDP and "
+        f"{_PATH['TCP']} with TCP"
         + "".join(
             f"; with {name} the medians are {_medians(others[name], published)}" for name in (ONE_LIMIT, DEEP, PROMPT) if name in others
         )
