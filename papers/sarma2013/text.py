@@ -106,8 +106,8 @@ def findings(r: Results, others: Mapping[str, Results], published: Published) ->
     return [
         "The published delays and throughputs come out together when each kind of run has its own limit at the shared link (10 packets "
         "with TCP, 4 with UDP, 8 with both) and receivers delay acknowledgments. The median difference from the published values is "
-        f"{_medians(r, published)}. The queueing delay is the delay less what a packet needs without any queue, {_PATH['UDP']} ms with UDP and "
-        f"{_PATH['TCP']} with TCP"
+        f"{_medians(r, published)}. The queueing delay is the delay less what a packet needs without any queue, {_PATH['UDP']} ms with "
+        f"UDP and {_PATH['TCP']} with TCP"
         + "".join(
             f"; with {name} the medians are {_medians(others[name], published)}" for name in (ONE_LIMIT, DEEP, PROMPT) if name in others
         )
