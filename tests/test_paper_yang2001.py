@@ -213,11 +213,11 @@ def test_strict_priority_bounds_the_times_under_the_signal(tables):
 
 
 def test_udp_takes_the_whole_link(tables):
-    """k UDP flows of 1 MB need 8 k s: with 19 and 10 flows 116 s in the mean, for both classes."""
+    """k UDP flows of 1 MB need 8 k s: with 16 and 4 flows 80 s in the mean, for both classes."""
     for env in ("cc/be", "ts/be"):
         for queue in ("FCFS", "RED"):
             for flow in ("UDP3", "UDP4"):
-                assert tables.v("table4", env=env, queue=queue, traffic=2, flow=flow) == pytest.approx(8 * (19 + 10) / 2, rel=0.03)
+                assert tables.v("table4", env=env, queue=queue, traffic=2, flow=flow) == pytest.approx(8 * (16 + 4) / 2, rel=0.03)
 
 
 def test_thirteen_flows_lie_where_ns2_and_the_paper_have_them(tables):
@@ -262,8 +262,8 @@ def test_drr_is_that_of_the_published_best_class(tables):
 
 
 def test_verdicts_are_those_on_record(few):
-    """But for one that rests on all 19 ratios, of which there are four here."""
-    assert {i for i, _, _ in against_record(few)} <= {"Y15"}
+    """But for one that rests on small differences between queues over all 19 ratios, of which there are two here."""
+    assert {i for i, _, _ in against_record(few)} <= {"Y22"}
 
 
 def test_chance_is_told_from_replications():
