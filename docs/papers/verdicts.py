@@ -168,7 +168,7 @@ def _line(paper: Paper, x: Mapping[str, str], found: Found | None) -> str:
     ends = [f"{float(x[k]):.4g}{unit}" for k in ("low", "high")]
     best = ""
     if found:
-        best = f"{'met' if found.holds else 'closest'}: {percent(-found.margin)} away ({found.evaluated} settings), with {found.setting}"
+        best = f"{found.nearness}: {percent(-found.margin)} away ({found.evaluated} settings), with {found.setting}"
     return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['published']}{unit} | {ends[0]} | {ends[1]} | {best} |"
 
 

@@ -37,6 +37,11 @@ class Found:
         """True if the claim holds, or the value is near, in most replications of the best setting."""
         return self.reached > 0.5
 
+    @property
+    def nearness(self) -> str:
+        """Says in how many replications the best setting is near a published value: "near in 4 of 5 runs; in the mean"; or "closest"."""
+        return f"near in {round(self.reached * self.seeds)} of {self.seeds} runs; in the mean" if self.holds else "closest"
+
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the JSON document."""
         return {

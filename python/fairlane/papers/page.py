@@ -186,7 +186,7 @@ def _searched(r: ReproductionOutcome, x: Reach) -> str:
     if not found:
         return ""
     best = max(found, key=lambda f: f.margin)
-    return f"{'near' if best.holds else 'closest'}: {percent(-best.margin)} away, with {best.setting} ({best.evaluated} settings)"
+    return f"{best.nearness}: {percent(-best.margin)} away, with {best.setting} ({best.evaluated} settings)"
 
 
 def _near(r: ReproductionOutcome) -> list[dict[str, Any]]:

@@ -155,11 +155,12 @@ def closest_text(claim: Mapping[str, Any]) -> str:
     median = c["median_difference"]
     far = "" if median is None else f", where the median deviation from the published values is {percent(median)}"
     at = f"at {c['setting']}" if c["setting"] != "declared" else "at the setting of our tables"
-    n = f"A directed search over {c['evaluated']} settings"
+    n, true = f"A directed search over {c['evaluated']} settings", round(c["reached"] * c["seeds"])
     if c["reached"] > 0.5:
-        return f"{n} found one in which it holds, {kept}: {at}{far}."
+        return f"{n} found one in which it holds in {true} of {c['seeds']} runs, {kept}: {at}{far}."
     margin = f"margin {c['margin']:.2g}" if c["margin"] else "the two numbers are equal"
-    return f"{n}, {kept}, found none in which it holds; closest: {margin}, {at}{far}."
+    some = f", and true in {true} of {c['seeds']} runs" if true else ""
+    return f"{n}, {kept}, found none in which it holds; closest: {margin}{some}, {at}{far}."
 
 
 def badge(verdict: str, text: str = "", why: str = "") -> Markup:
