@@ -7,10 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from .encodings import encodable
 from .escapes import one_line
 from .format import duration
+
+_CLEAR = "\r\x1b[2K"
+"""Empties the last line of a terminal."""
 
 
 @contextmanager
@@ -22,7 +26,7 @@ def terminal_line(*, quiet: bool = False) -> Iterator[Callable[[str], None] | No
 
     def show(text: str) -> None:
         # A longer line would wrap, and only its last row be replaced.
-        sys.stderr.write("\r\x1b[2K" + encodable(_cut(one_line(text), _width() - 1), sys.stderr.encoding))
+        sys.stderr.write(_CLEAR + encodable(_cut(one_line(text), _width() - 1), sys.stderr.encoding))
         sys.stderr.flush()
 
     try:
@@ -48,6 +52,13 @@ def terminal_steps(what: str) -> Iterator[Callable[[float, str], None] | None]:
     """Yields such a callback for the last line of the terminal; None unless stderr is a terminal."""
     with terminal_line() as line:
         yield None if line is None else steps(what, line)
+
+
+def write_above(text: str, stream: TextIO) -> None:
+    """Writes a line in place of the one that shows the progress."""
+    shown = stream.isatty() and sys.stderr.isatty()
+    stream.write(f"{_CLEAR if shown else ''}{text}\n")
+    stream.flush()
 
 
 def _width() -> int:

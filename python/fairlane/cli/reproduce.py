@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from ..base.extras import need
-from ..errors import FairlaneError, suggest
+from ..errors import FairlaneError
 from . import completion
 from .log import current, verbose_option
 from .output import emit, emit_json, notes, printed, render, step_bar
@@ -64,12 +62,13 @@ def reproduce(
     """
     need("study")
     from .. import papers
+    from ..papers.folders import find
 
     if key is None:
         emit_json(papers.keys()) if as_json else emit(_listed())
         return
-    if key not in ("all", *papers.keys()) and len(Path(key).parts) == 1 and not key.startswith(".") and not Path(key).exists():
-        raise suggest(key, ["all", *papers.keys()], "paper")
+    if key != "all":
+        find(key, "all")
     if as_list:
         if only is not None:
             raise FairlaneError("--list lists all tables and figures: leave out --only")

@@ -46,8 +46,8 @@ def comes_with_us(folder: Path) -> bool:
     return folder.resolve().parent == shipped()
 
 
-def find(name: str | PathLike[str]) -> Path:
-    """The folder of a study: the key of one that comes with fairlane, or else a path."""
+def find(name: str | PathLike[str], *others: str) -> Path:
+    """The folder of a study: the key of one that comes with fairlane, or else a path. `others`: names that a caller takes besides these."""
     text = fspath(name)
     if text in keys():
         return shipped() / text
@@ -61,7 +61,7 @@ def find(name: str | PathLike[str]) -> Path:
         raise FolderError(f"{text} is a file: name the folder of the study")
     if len(folder.parts) != 1 or text.startswith("."):
         raise FolderError(f"{text}: folder not found\n  = help: {_HELP}")
-    raise suggest(text, keys(), "paper")
+    raise suggest(text, [*others, *keys()], "paper")
 
 
 def load(name: str | PathLike[str]) -> Paper:

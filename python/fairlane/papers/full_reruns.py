@@ -20,7 +20,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
-from ..base.status import terminal_steps
+from ..base.status import terminal_steps, write_above
 from ..errors import PaperError, suggest
 from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
 from .attainable import places
@@ -244,8 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     def then(w: Whole) -> None:
         record(w, paper)
         name = list(w.ours)[-1]
-        clear = "\r\x1b[2K" if sys.stderr.isatty() and sys.stdout.isatty() else ""
-        print(f"{clear}{100 * w.median(name):.2f} % {name}", flush=True)
+        write_above(f"{100 * w.median(name):.2f} % {name}", sys.stdout)
 
     folder = Path(given.out or f"results/{paper.key}-whole") / "runs"
     with terminal_steps(given.key) as progress:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.status import terminal_steps
+from ..base.status import terminal_steps, write_above
 from ..errors import suggest
 from ..multiverse import Setting, design, key_of, near
 from .attainable import places
@@ -296,8 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         what = f.claim or f"{f.table} {f.of} {f.metric}"
         word = "reached" if f.holds else "not reached"
         kept = " with the other values" if f.constrained else ""
-        clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{clear}{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}\n")
+        write_above(f"{what}{kept}: {word}, margin {f.margin:.3g}, at {f.setting}", sys.stderr)
 
     with terminal_steps(given.key) as progress:
         done = search(paper, folder, given.budget, [*given.claim, *given.value], progress, then, given.again, begin)

@@ -101,7 +101,7 @@ def here_text(claim: Mapping[str, Any]) -> str:
     if claim["in_paper_setup"] is None:
         return "not run"
     even = "; their means decide" if 2 * claim["runs_true"] == claim["runs"] else ""
-    runs = f"recorded run{'' if claim['runs'] == 1 else 's'}" if claim.get("recorded") else f"run{'' if claim['runs'] == 1 else 's'}"
+    runs = f"{'recorded ' if claim.get('recorded') else ''}run{'' if claim['runs'] == 1 else 's'}"
     return f"{claim['in_paper_setup']} ({claim['runs_true']} of {claim['runs']} {runs}{even})"
 
 
