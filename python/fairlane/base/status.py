@@ -55,7 +55,7 @@ def terminal_steps(what: str) -> Iterator[Callable[[float, str], None] | None]:
 
 
 def write_above(text: str, stream: TextIO) -> None:
-    """Writes a line in place of the one that shows the progress."""
+    """Writes a line over the one that shows the progress."""
     shown = stream.isatty() and sys.stderr.isatty()
     stream.write(f"{_CLEAR if shown else ''}{text}\n")
     stream.flush()
