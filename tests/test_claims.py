@@ -81,3 +81,8 @@ def test_a_claim_under_a_condition_says_nothing_elsewhere():
     assert (seen.left, seen.right, seen.looked_up) == (1, 2, ("loss[red]", "loss[fifo]"))
     assert check.comparisons(tables(0, 1)) == []
     assert check.tables() == ["loss"] and len(check.lookups()) == 3
+    ratio = Check("given(v('loss', q='fifo') > 0, v('loss', q='red') / v('loss', q='fifo') < 1)")
+    assert (ratio.outcome(tables(1, 0)), ratio.margin(tables(1, 0)), ratio.comparisons(tables(1, 0))) == ("no-data", None, [])
+    for wrong in ("given(1 < 2)", "given", "given(1 < 2, 2 < 3, 3 < 4)", "sorted([given])"):
+        with pytest.raises(BadCheck, match=r"given\(CONDITION, CLAIM\)"):
+            Check(wrong)

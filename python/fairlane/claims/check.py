@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, Literal
 
 from .budget import SCOPE, begin, bounded
-from .margin import LARGEST, WORTH, is_given, worth
+from .margin import LARGEST, WORTH, worth
 from .tables import NoData, Tables
 from .vocabulary import NODES, SIGNS, VOCABULARY
 
@@ -39,6 +39,7 @@ def _bound(tree: ast.AST) -> set[str]:
 
 def _verify(tree: ast.AST) -> None:
     bound = _bound(tree)
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and not n.keywords]
     for node in ast.walk(tree):
         if not isinstance(node, NODES):
             raise BadCheck(f"{type(node).__name__} is not allowed in a check")
@@ -48,6 +49,8 @@ def _verify(tree: ast.AST) -> None:
                 raise BadCheck(f"unknown name {name!r} in a check; known: {', '.join(sorted(VOCABULARY))}")
         if isinstance(node, ast.Call) and not isinstance(node.func, (ast.Name, ast.Lambda)):
             raise BadCheck("only functions of the vocabulary can be called in a check")
+        if isinstance(node, ast.Name) and node.id == "given" and not any(c.func is node and len(c.args) == 2 for c in calls):
+            raise BadCheck("given takes a condition and a claim: given(CONDITION, CLAIM)")
         if isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, str, bool)):
             raise BadCheck(f"constant {node.value!r} is not allowed in a check")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -56,17 +59,32 @@ def _verify(tree: ast.AST) -> None:
                 raise BadCheck("a power needs a constant exponent of at most 16 in a check")
 
 
+class _Given(ast.NodeTransformer):
+    """Rewrites ``given(c, x)`` as ``x if _applies(c) else False``: the claim is not evaluated where it does not apply."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not (isinstance(node.func, ast.Name) and node.func.id == "given"):
+            return node
+        condition, claim = node.args
+        return ast.IfExp(ast.Call(ast.Name("_applies", ast.Load()), [condition], []), claim, ast.Constant(False))
+
+
+def _applies(condition: object) -> bool:
+    """Raises `NoData` unless the condition of a claim is true: otherwise there is nothing to judge it by."""
+    if not condition:
+        raise NoData("the claim applies to something else")
+    return True
+
+
 class _Watched(ast.NodeTransformer):
     """Rewrites comparisons so that their two sides are seen: ``a < b < c`` becomes ``see(a, "<", b) and see(b, "<", c)``.
 
-    Those of a condition are not: what it reads is forgotten.
+    Those of a condition are not: it is no evidence.
     """
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if not is_given(node):
-            return self.generic_visit(node)
-        condition = ast.Call(ast.Name("_forget", ast.Load()), [node.args[0]], [])
-        return ast.Call(node.func, [condition, self.visit(node.args[1])], [])
+        return node if isinstance(node.func, ast.Name) and node.func.id == "_applies" else self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -106,13 +124,19 @@ def _parsed(text: str) -> ast.Expression:
         return ast.parse(text.strip(), mode="eval")
 
 
+def _meant(text: str) -> ast.Expression:
+    """The tree of a verified check, with its conditions as what they mean."""
+    tree: ast.Expression = _Given().visit(_parsed(text))
+    return tree
+
+
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[CodeType, CodeType, CodeType]:
     """Verifies a check, and compiles it: plain, with what it looks up, and with its margin. A file of claims is read several times."""
-    tree = _parsed(text)
-    _verify(tree)
-    watched = ast.fix_missing_locations(_Watched().visit(_parsed(text)))
-    weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
+    _verify(_parsed(text))
+    tree = _meant(text)
+    watched = ast.fix_missing_locations(_Watched().visit(_meant(text)))
+    weighed = ast.fix_missing_locations(ast.Expression(worth(_meant(text).body)))
     plain, watching, weighing = (compile(bounded(t), "<check>", "eval") for t in (tree, watched, weighed))
     return plain, watching, weighing
 
@@ -158,14 +182,22 @@ class Check:
 
             return call
 
-        more: dict[str, Callable[..., Any]] = {"_see": lambda *_: True, "_forget": lambda _: True}
+        more: dict[str, Callable[..., Any]] = {"_see": lambda *_: True, "_applies": lambda _: True}
         of = {"v": noted(1.0), "vs": noted([1.0, 1.0]), "series": noted([(0.0, 1.0), (1.0, 1.0)])}
         self._run(self._watched, Tables({}), **_WHOLE, **more, **of)
         return read
 
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
         """Evaluates the code; raises `NoData` and `BadCheck`."""
-        scope: dict[str, Any] = {"__builtins__": {}, **SCOPE, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
+        scope: dict[str, Any] = {
+            "__builtins__": {},
+            **SCOPE,
+            "v": tables.v,
+            "vs": tables.vs,
+            "series": tables.series,
+            "_applies": _applies,
+            **more,
+        }
         begin()
         try:
             return eval(code, scope)
@@ -225,16 +257,14 @@ class Check:
             values.clear()
             return true
 
-        def forget(condition: object) -> object:
+        def applies(condition: object) -> bool:
             read.clear()
             values.clear()
-            if not condition:
-                raise NoData("the claim applies to something else")
-            return condition
+            return _applies(condition)
 
         of = {"v": noted(tables.v), "vs": noted(tables.vs), "series": noted(tables.series)}
         try:
-            self._run(self._watched, tables, **_WHOLE, _see=see, _forget=forget, **of)
+            self._run(self._watched, tables, **_WHOLE, _see=see, _applies=applies, **of)
         except NoData:
             pass
         return made

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 from .vocabulary import SIGNS
 
@@ -68,8 +68,6 @@ def worth(node: ast.expr) -> ast.expr:
         ]
         return _call("_least", ast.List(pairs, ast.Load()))
     whole = {"all": "_least", "any": "_most"}
-    if is_given(node):
-        return ast.Call(node.func, [node.args[0], worth(node.args[1])], [])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in whole and len(node.args) == 1:
         (arg,) = node.args
         if isinstance(arg, (ast.GeneratorExp, ast.ListComp)):
@@ -77,11 +75,6 @@ def worth(node: ast.expr) -> ast.expr:
         if isinstance(arg, (ast.List, ast.Tuple)) and not any(isinstance(x, ast.Starred) for x in arg.elts):
             return _call(whole[node.func.id], ast.List([worth(x) for x in arg.elts], ast.Load()))
     return _call("_sure", node)
-
-
-def is_given(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Returns true for a claim under a condition: `given(condition, claim)`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "given" and len(node.args) == 2
 
 
 def _call(name: str, *args: ast.expr) -> ast.expr:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base.metrics import jain
-from .tables import NoData
 
 
 def _mean(xs: Iterable[float]) -> float:
@@ -34,19 +33,12 @@ def _frac(xs: Iterable[object]) -> float:
     return sum(values) / len(values)
 
 
-def _given(condition: object, claim: object) -> object:
-    """Returns the claim if the condition is true; otherwise there is nothing to judge it by."""
-    if not condition:
-        raise NoData("the claim applies to something else")
-    return claim
-
-
 HELPERS: dict[str, Callable[..., Any]] = {
     "mean": _mean, "sd": _sd, "jain": _jain, "frac": _frac, "all": all, "any": any, "min": min, "max": max, "sum": sum,
-    "len": len, "abs": abs, "sorted": sorted, "zip": zip, "range": range, "round": round, "given": _given,
+    "len": len, "abs": abs, "sorted": sorted, "zip": zip, "range": range, "round": round,
 }  # fmt: skip
 
-VOCABULARY = frozenset(HELPERS) | {"v", "vs", "series"}
+VOCABULARY = frozenset(HELPERS) | {"v", "vs", "series", "given"}
 """Every name a check may use without binding it itself."""
 
 NODES = (
