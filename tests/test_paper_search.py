@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -96,3 +98,14 @@ def test_a_search_runs_what_the_claim_reads():
     assert len(read_alone(everywhere, every)(joint.declared)) == 20 * 19
     apart = replace(claim, check=Check('1 / (v("table6", env="cc/cc") - v("table6", env="be/be")) > 0'))
     assert read_alone(apart, every) is every  # what it reads is not known without values
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "sarma203"], ["search", "syla2022", "--with", "foo=1"], ["calibration", "sarma2013", "--claim", "S99"], ["emulator", "x"]],
+)
+def test_a_mistake_in_the_input_of_a_module_is_one_message(arguments):
+    module, *rest = arguments
+    done = subprocess.run([sys.executable, "-m", f"fairlane.papers.{module}", *rest], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr.startswith("error: unknown ") and "Traceback" not in done.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..base.module_command import run_as_command
 from ..base.status import terminal_steps
 from .attainable import Reach, csv_of_reach
 from .boundary_record import record_boundaries
@@ -82,4 +83,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_as_command(main)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.module_command import run_as_command
 from ..multiverse import Levels, Open, Setting, design, near
 from .full_reruns import Whole, called, recorded_whole
 from .records import made_of, made_of_this, save_record
@@ -216,4 +217,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_as_command(main)

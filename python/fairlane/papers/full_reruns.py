@@ -20,6 +20,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
+from ..base.module_command import run_as_command
 from ..base.status import terminal_steps, write_above
 from ..errors import PaperError, suggest
 from ..multiverse import Setting, base_of, check_setting, design, key_of, text_of
@@ -254,4 +255,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_as_command(main)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.module_command import run_as_command
 from ..base.status import terminal_steps, write_above
 from ..errors import suggest
 from ..multiverse import Setting, design, key_of, near
@@ -305,4 +306,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_as_command(main)
